@@ -154,7 +154,7 @@ namespace OrthancPerf
 
     tracker_.OnTranscoderBegin(Clock::now());
     selfTest_.wait();
-    Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
+    Transcoding transcoding = transcoder_.TranscodeTo(ReceivedFile(data, size), syntaxes);
 
     if (transcoding.report.outcome == TranscodingOutcome::Unneeded)
     {

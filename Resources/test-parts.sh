@@ -129,7 +129,7 @@ run_shards()
 # Most of what the thread sanitizer can see is in tests that start threads, or use what does
 part_sanitized-build()
 {
-  local expression='std::(thread|async)|PeriodicTask|EngineDirectory|IsolatedEngine'
+  local expression='std::(thread|async)|PeriodicTask|EngineDirectory|WorkerEngine'
   if [[ -n ${PERF_LONG:-} ]]
   then
     expression=

@@ -381,16 +381,19 @@ namespace OrthancPerf
   }
 
 
-  std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored)
+  std::string FindLossOfPicture(const ImageDescription& received, const std::string& target)
   {
-    const Picture picture = GetPicture(stored);
-    const bool isAlike =
-        (received.kind == PixelDataKind::Native && stored.kind == PixelDataKind::Native) ||
-        (picture == Picture::None && GetPicture(received) == Picture::None);
-    const bool hasPixels =
-        stored.kind == PixelDataKind::Native || stored.kind == PixelDataKind::Encapsulated;
+    ImageDescription stored = received;
+    stored.transferSyntax = target;
+    stored.planarConfiguration = IsEncapsulated(target) ? 0 : received.planarConfiguration;
 
-    if (!hasPixels || isAlike || picture == Picture::True)
+    const Picture picture = GetPicture(stored);
+    const bool isNative = received.kind == PixelDataKind::Native;
+    const bool hasPixels = isNative || received.kind == PixelDataKind::Encapsulated;
+    const bool isAlike = (isNative && !IsEncapsulated(target)) || picture == Picture::True ||
+                         (picture == Picture::None && GetPicture(received) == Picture::None);
+
+    if (!hasPixels || isAlike)
     {
       return "";
     }
@@ -398,26 +401,5 @@ namespace OrthancPerf
     return picture == Picture::None
                ? "Orthanc would show no picture of it in this transfer syntax"
                : "Orthanc would show another picture of it in this transfer syntax";
-  }
-
-
-  std::string FindLossOfPicture(const ImageDescription& received, const std::string& target)
-  {
-    const bool hasPixels =
-        received.kind == PixelDataKind::Native || received.kind == PixelDataKind::Encapsulated;
-    ImageDescription stored = received;
-    stored.transferSyntax = target;
-
-    if (hasPixels && IsEncapsulated(target))
-    {
-      stored.kind = PixelDataKind::Encapsulated;
-      stored.planarConfiguration = 0;
-    }
-    else if (hasPixels)
-    {
-      stored.kind = PixelDataKind::Native;
-    }
-
-    return FindLossOfPicture(received, stored);
   }
 }

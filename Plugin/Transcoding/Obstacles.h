@@ -37,9 +37,9 @@ namespace OrthancPerf
   EngineResult AskEngine(const ITranscodingEngine& engine, const ImageDescription& image,
                          std::string_view file, const TranscodingTarget& target);
 
-  // Why Orthanc would not show a stored image (preview, rendered, DICOMweb) as it shows the
-  // received one: no picture, other colours or another brightness. Empty: it shows the same, or
-  // nothing of either.
+  // Why Orthanc would not show the image in this transfer syntax (preview, rendered, DICOMweb) as
+  // it shows the received one: no picture, other colours or another brightness. Empty: it shows the
+  // same, or nothing of either.
   //
   // What holds in Orthanc 1.10.1 to 1.13.0 counts. Its decoder takes samples of uncompressed images
   // by their attributes (DicomIntegerPixelAccessor), and shows YBR_FULL not at all. Of compressed
@@ -48,8 +48,5 @@ namespace OrthancPerf
   // RGB, but for lossy JPEG and, from 1.12.1 on, Planar Configuration 1. RLE with Planar
   // Configuration 1 has false colours up to 1.11.2. Of JPEG 2000, only a plugin decodes, and gives
   // Orthanc uncompressed pixels.
-  std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored);
-
-  // The same before anything is done: of what engines would make of it in this transfer syntax
   std::string FindLossOfPicture(const ImageDescription& received, const std::string& target);
 }

@@ -5,7 +5,6 @@
 #include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -17,29 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    struct Attribute
-    {
-      const char* name;
-      std::uint32_t expected;
-      std::uint32_t actual;
-    };
-
-
-    std::string FindOther(std::initializer_list<Attribute> attributes)
-    {
-      for (const Attribute& attribute : attributes)
-      {
-        if (attribute.expected != attribute.actual)
-        {
-          return std::string(attribute.name) + " is " + std::to_string(attribute.actual) +
-                 " instead of " + std::to_string(attribute.expected);
-        }
-      }
-
-      return "";
-    }
-
-
     // What says the same of pixels that are decoded is the same
     Photometric GetDecodedColour(const ImageDescription& image)
     {
@@ -55,12 +31,6 @@ namespace OrthancPerf
     }
 
 
-    std::size_t CountPixels(const ImageDescription& image)
-    {
-      return std::size_t(image.rows) * image.columns * image.frames;
-    }
-
-
     // What follows the frames, if it is more than padding
     std::string_view GetRest(const ImageDescription& image)
     {
@@ -68,10 +38,6 @@ namespace OrthancPerf
       const std::string_view rest = image.pixelData.substr(size);
       return IsPixelPadding(rest, size / image.frames) ? std::string_view() : rest;
     }
-
-
-    // Samples have up to 32 bits, with a sign or without
-    using Numbers = std::vector<std::int64_t>;
 
 
     // Whether SampleRow is made for it: whole bytes, bits where they belong, all samples there
@@ -85,62 +51,61 @@ namespace OrthancPerf
     }
 
 
+    bool HasSameGeometry(const ImageDescription& expected, const ImageDescription& actual)
+    {
+      return expected.rows == actual.rows && expected.columns == actual.columns &&
+             expected.samplesPerPixel == actual.samplesPerPixel && expected.frames == actual.frames;
+    }
+
+
+    // Samples have up to 32 bits, with a sign or without
+    using Numbers = std::vector<std::int64_t>;
+
+    constexpr std::int64_t MakeMask(unsigned int bits) noexcept
+    {
+      return (std::int64_t(1) << bits) - 1;
+    }
+
+
     // The samples of one row of one frame as arrays of integers, by pixel, whichever way the file
     // arranges them
     class SampleRow
     {
     public:
       explicit SampleRow(const ImageDescription& image) :
+        words(std::size_t(image.columns) * image.samplesPerPixel),
+        numbers(words.size()),
         image_(image),
-        shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
+        shift_(image.highBit + 1 - image.bitsStored),
         mask_(MakeMask(image.bitsStored)),
         sign_(image.pixelRepresentation == 1 ? std::int64_t(1) << (image.bitsStored - 1) : 0),
-        unused_(MakeMask(image.bitsAllocated) & ~(mask_ << shift_)),
-        words_(std::size_t(image.columns) * image.samplesPerPixel),
-        numbers_(words_.size())
+        unused_(MakeMask(image.bitsAllocated) & ~(mask_ << shift_))
       {
       }
 
       // "row": counted through all frames
       void Read(std::size_t row)
       {
-        switch (image_.bitsAllocated)
-        {
-          case 8:
-            Load<std::uint8_t>(row);
-            break;
-
-          case 16:
-            Load<std::uint16_t>(row);
-            break;
-
-          default:
-            Load<std::uint32_t>(row);
-        }
-
-        std::transform(words_.begin(), words_.end(), numbers_.begin(),
+        image_.bitsAllocated == 8    ? Load<std::uint8_t>(row)
+        : image_.bitsAllocated == 16 ? Load<std::uint16_t>(row)
+                                     : Load<std::uint32_t>(row);
+        std::transform(words.begin(), words.end(), numbers.begin(),
                        [this](std::int64_t word)
                        { return ((word >> shift_ & mask_) ^ sign_) - sign_; });
-      }
-
-      // What the stored bits say
-      const Numbers& GetNumbers() const noexcept
-      {
-        return numbers_;
       }
 
       // Whether the other one has the same in the bits that are not stored, wherever they hold
       // more than zeros or the sign
       bool HasSameUnusedBits(const SampleRow& other) const noexcept
       {
-        for (std::size_t i = 0; i < words_.size(); i++)
+        for (std::size_t i = 0; i < words.size(); i++)
         {
-          const std::int64_t unused = words_[i] & unused_;
+          const std::int64_t unused = words[i] & unused_;
           const bool isPlain =
-              unused == 0 || (shift_ == 0 && unused == unused_ && (words_[i] & sign_) != 0);
+              unused == 0 || (shift_ == 0 && unused == unused_ && (words[i] & sign_) != 0);
 
           if (!isPlain && (image_.bitsAllocated != other.image_.bitsAllocated ||
-                           unused != (other.words_[i] & unused_)))
+                           unused != (other.words[i] & unused_)))
           {
             return false;
           }
@@ -149,12 +114,24 @@ namespace OrthancPerf
         return true;
       }
 
-    private:
-      static std::int64_t MakeMask(unsigned int bits) noexcept
+      // Each pixel of three numbers becomes one: its luminance, in thousandths
+      void KeepLuminance()
       {
-        return (std::int64_t(1) << bits) - 1;
+        const bool isYbr = GetDecodedColour(image_) == Photometric::YbrFull;
+
+        for (std::size_t i = 0; i < image_.columns; i++)
+        {
+          const std::int64_t* const pixel = &numbers[3 * i];
+          numbers[i] = isYbr ? 1000 * pixel[0] : 299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2];
+        }
+
+        numbers.resize(image_.columns);
       }
 
+      Numbers words;    // all bits allocated
+      Numbers numbers;  // what the stored bits say
+
+    private:
       template <typename Word>
       void Load(std::size_t row)
       {
@@ -167,13 +144,14 @@ namespace OrthancPerf
         const std::size_t first =
             isPlanar ? row / image_.rows * samples * plane + row % image_.rows * columns
                      : row * columns * samples;
+        numbers.resize(words.size());
 
         for (std::size_t sample = 0; sample < samples; sample++)
         {
           for (std::size_t column = 0; column < columns; column++)
           {
             const std::size_t index = first + sample * plane + column * step;
-            words_[column * samples + sample] =
+            words[column * samples + sample] =
                 boost::endian::endian_load<Word, sizeof(Word), boost::endian::order::little>(
                     bytes + index * sizeof(Word));
           }
@@ -185,48 +163,11 @@ namespace OrthancPerf
       const std::int64_t mask_;
       const std::int64_t sign_;
       const std::int64_t unused_;
-      Numbers words_;  // all bits allocated
-      Numbers numbers_;
     };
 
 
-    // The luminance of each pixel of three samples, in thousandths
-    Numbers GetLuminance(const Numbers& numbers, bool isYbr)
-    {
-      Numbers luminance(numbers.size() / 3);
-
-      for (std::size_t i = 0; i < luminance.size(); i++)
-      {
-        const std::int64_t* const pixel = &numbers[3 * i];
-        luminance[i] = isYbr ? 1000 * pixel[0] : 299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2];
-      }
-
-      return luminance;
-    }
-
-
-    struct Differences
-    {
-      double sum = 0;
-      std::int64_t maximum = 0;
-
-      void Add(const Numbers& ones, const Numbers& others)
-      {
-        std::int64_t sumOfRow = 0;
-
-        for (std::size_t i = 0; i < ones.size(); i++)
-        {
-          const std::int64_t difference = std::abs(ones[i] - others[i]);
-          sumOfRow += difference;
-          maximum = std::max(maximum, difference);
-        }
-
-        sum += static_cast<double>(sumOfRow);
-      }
-    };
-
-
-    struct SampleRange
+    // The smallest and the largest of some samples
+    struct Span
     {
       std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
       std::int64_t largest = std::numeric_limits<std::int64_t>::min();
@@ -251,12 +192,33 @@ namespace OrthancPerf
   }
 
 
-  std::string FindOtherGeometry(const ImageDescription& expected, const ImageDescription& actual)
+  std::string FindOtherAttributes(const ImageDescription& expected, const ImageDescription& actual)
   {
-    return FindOther({{"Rows", expected.rows, actual.rows},
-                      {"Columns", expected.columns, actual.columns},
-                      {"Samples per Pixel", expected.samplesPerPixel, actual.samplesPerPixel},
-                      {"Number of Frames", expected.frames, actual.frames}});
+    struct Attribute
+    {
+      const char* name;
+      std::uint32_t expected;
+      std::uint32_t actual;
+    };
+
+    for (const Attribute& attribute :
+         {Attribute{"Rows", expected.rows, actual.rows},
+          {"Columns", expected.columns, actual.columns},
+          {"Samples per Pixel", expected.samplesPerPixel, actual.samplesPerPixel},
+          {"Number of Frames", expected.frames, actual.frames},
+          {"Bits Allocated", expected.bitsAllocated, actual.bitsAllocated},
+          {"Bits Stored", expected.bitsStored, actual.bitsStored},
+          {"High Bit", expected.highBit, actual.highBit},
+          {"Pixel Representation", expected.pixelRepresentation, actual.pixelRepresentation}})
+    {
+      if (attribute.expected != attribute.actual)
+      {
+        return std::string(attribute.name) + " is " + std::to_string(attribute.actual) +
+               " instead of " + std::to_string(attribute.expected);
+      }
+    }
+
+    return "";
   }
 
 
@@ -268,16 +230,7 @@ namespace OrthancPerf
       return "no native pixels in little endian, or too few";
     }
 
-    std::string difference = FindOtherGeometry(expected, actual);
-
-    if (difference.empty())
-    {
-      difference = FindOther(
-          {{"Bits Allocated", expected.bitsAllocated, actual.bitsAllocated},
-           {"Bits Stored", expected.bitsStored, actual.bitsStored},
-           {"High Bit", expected.highBit, actual.highBit},
-           {"Pixel Representation", expected.pixelRepresentation, actual.pixelRepresentation}});
-    }
+    std::string difference = FindOtherAttributes(expected, actual);
 
     if (!difference.empty())
     {
@@ -317,52 +270,58 @@ namespace OrthancPerf
                                          const ImageDescription& actual, bool ofLuminance)
   {
     if (!IsComparable(expected) || !IsComparable(actual) || !IsReadable(expected) ||
-        !IsReadable(actual) || !FindOtherGeometry(expected, actual).empty())
+        !IsReadable(actual) || !HasSameGeometry(expected, actual))
     {
       return std::nullopt;
     }
 
     const bool isLuminance =
         expected.samplesPerPixel == 3 && (ofLuminance || !HasSameColour(expected, actual));
-    const bool isYbr = GetDecodedColour(expected) == Photometric::YbrFull;
-    const bool isOtherYbr = GetDecodedColour(actual) == Photometric::YbrFull;
-    Differences differences;
-    SampleRange span;
-    SampleRange spanOfPadding;
+    const std::size_t rows = std::size_t(expected.rows) * expected.frames;
+    const std::size_t count =
+        rows * expected.columns * (isLuminance ? 1 : expected.samplesPerPixel);
+    const auto range = static_cast<double>(std::int64_t(1) << expected.bitsStored);
+    const double steps = isLuminance ? 1000 * range : range;
+    std::int64_t maximum = 0;
+    Span span;
+    Span spanOfPadding;
     PixelError error;
     SampleRow one(expected);
     SampleRow other(actual);
 
-    for (std::size_t row = 0; row < std::size_t(expected.rows) * expected.frames; row++)
+    for (std::size_t row = 0; row < rows; row++)
     {
       one.Read(row);
       other.Read(row);
+      error.hasSameUnusedBits = error.hasSameUnusedBits && one.HasSameUnusedBits(other);
 
-      if (isLuminance)
-      {
-        differences.Add(GetLuminance(one.GetNumbers(), isYbr),
-                        GetLuminance(other.GetNumbers(), isOtherYbr));
-      }
-      else
-      {
-        differences.Add(one.GetNumbers(), other.GetNumbers());
-      }
-
-      for (const std::int64_t number : one.GetNumbers())
+      for (const std::int64_t number : one.numbers)
       {
         const bool isPadding = expected.padding.has_value() && number >= expected.padding->first &&
                                number <= expected.padding->second;
         (isPadding ? spanOfPadding : span).Widen(number);
       }
 
-      error.hasSameUnusedBits = error.hasSameUnusedBits && one.HasSameUnusedBits(other);
+      if (isLuminance)
+      {
+        one.KeepLuminance();
+        other.KeepLuminance();
+      }
+
+      std::int64_t sum = 0;
+
+      for (std::size_t i = 0; i < one.numbers.size(); i++)
+      {
+        const std::int64_t difference = std::abs(one.numbers[i] - other.numbers[i]);
+        sum += difference;
+        maximum = std::max(maximum, difference);
+      }
+
+      error.mean += static_cast<double>(sum);
     }
 
-    const auto range = static_cast<double>(std::int64_t(1) << expected.bitsStored);
-    const double steps = isLuminance ? 1000 * range : range;
-    const std::size_t count = CountPixels(expected) * (isLuminance ? 1 : expected.samplesPerPixel);
-    error.mean = differences.sum / (static_cast<double>(count) * steps);
-    error.maximum = static_cast<double>(differences.maximum) / steps;
+    error.mean /= static_cast<double>(count) * steps;
+    error.maximum = static_cast<double>(maximum) / steps;
     span = span.smallest <= span.largest ? span : spanOfPadding;
     error.span = static_cast<double>(span.largest - span.smallest) / range;
     return error;

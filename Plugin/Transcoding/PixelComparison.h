@@ -20,8 +20,8 @@ namespace OrthancPerf
   std::string FindDifference(const ImageDescription& expected, const ImageDescription& actual,
                              double tolerance = 0);
 
-  // The same for rows, columns, samples and frames: all that lossy compression must keep
-  std::string FindOtherGeometry(const ImageDescription& expected, const ImageDescription& actual);
+  // The same for rows, columns, samples, frames, bits and sign, which no engine may change
+  std::string FindOtherAttributes(const ImageDescription& expected, const ImageDescription& actual);
 
   // How far the samples are apart, as fractions of the range that the stored bits span: absolute
   // differences

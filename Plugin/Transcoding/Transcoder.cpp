@@ -5,8 +5,9 @@
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Obstacles.h"
+#include "Transcoding/PixelComparison.h"
 #include "Transcoding/Verification.h"
-#include "Transcoding/Worker/IsolatedEngine.h"
+#include "Transcoding/Worker/WorkerEngine.h"
 
 #include <algorithm>
 #include <exception>
@@ -19,37 +20,11 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingOutcome;
 
-    constexpr const char* NO_FILE_META =
-        "without preamble or Transfer Syntax UID, so that programs guess how it is encoded";
-    constexpr const char* NOT_IDENTIFIED =
-        "with an identifier in another form than DICOM wants, which programs read in several ways";
-    constexpr const char* STORED_ALREADY = "stored already, and OverwriteInstances is off";
-
-
     // Who asks for an uncompressed target does not do so for its size
     bool IsLosslessCompression(const std::string& target)
     {
       return !IsLossy(target) &&
              (IsEncapsulated(target) || target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
-    }
-
-
-    // The first and "next", which was tried in its stead, as one
-    void Append(Transcoding& all, Transcoding next)
-    {
-      TranscodingReport& report = next.report;
-      report.duration += all.report.duration;
-      report.verification += all.report.verification;
-
-      if (!report.IsDone())
-      {
-        const bool isFirst = all.report.engine.empty();
-        report.reason =
-            (isFirst ? "" : all.report.reason + "; ") + report.engine + ": " + report.reason;
-        report.outcome = all.report.outcome == Outcome::Failed ? Outcome::Failed : report.outcome;
-      }
-
-      all = std::move(next);
     }
 
 
@@ -73,8 +48,15 @@ namespace OrthancPerf
 
       // Leaves alone what need not be transcoded, and what would stay the same instance, which the
       // store has. Of lossy compression comes another one, known only when it is done.
-      Transcoding TranscodeIncoming(const std::string& target, const IsDuplicate& isDuplicate)
+      Transcoding TranscodeIncoming(const IsDuplicate& isDuplicate)
       {
+        const std::string& target = settings_.transferSyntax;
+
+        if (target.empty())
+        {
+          return {};
+        }
+
         if (*file_.problem != '\0')
         {
           // DCMTK's leniency may accept this one, and Orthanc stores it; the others it refuses
@@ -102,7 +84,8 @@ namespace OrthancPerf
 
           if (isDuplicate(file_.identity))
           {
-            return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
+            return Leave(Outcome::Duplicate, "", target,
+                         "stored already, and OverwriteInstances is off");
           }
 
           deadline_ += Clock::now() - asked;  // a busy database takes no time of engines
@@ -154,12 +137,14 @@ namespace OrthancPerf
         return transcoding;
       }
 
-      void Report(const Transcoding& transcoding) const
+      Transcoding Report(Transcoding transcoding) const
       {
         if (observer_ != nullptr)
         {
           observer_->OnTranscoding(transcoding.report);
         }
+
+        return transcoding;
       }
 
       // No engine is tried
@@ -168,8 +153,7 @@ namespace OrthancPerf
       {
         Transcoding transcoding = MakeUndone(outcome, target, reason);
         transcoding.report.engine = engine;
-        Report(transcoding);
-        return transcoding;
+        return Report(std::move(transcoding));
       }
 
       Transcoding TranscodeTo(const std::string& target)
@@ -195,14 +179,16 @@ namespace OrthancPerf
 
         if (!file_.hasPrefix || file_.image.transferSyntax.empty())
         {
-          return NO_FILE_META;
+          return "without preamble or Transfer Syntax UID, so that programs guess how it is "
+                 "encoded";
         }
 
         std::string obstacle = FindObstacle(file_.image, target);
 
         if (obstacle.empty() && !file_.identity.IsKnown())
         {
-          obstacle = NOT_IDENTIFIED;
+          obstacle = "with an identifier in another form than DICOM wants, which programs read in "
+                     "several ways";
         }
 
         return obstacle.empty() && isIncoming_ ? FindLossOfPicture(file_.image, target) : obstacle;
@@ -229,14 +215,27 @@ namespace OrthancPerf
 
         for (const ITranscodingEngine* const engine : engines)
         {
-          Transcoding attempt = TryEngine(*engine, target);
+          Transcoding next = TryEngine(*engine, target);
+          TranscodingReport& report = next.report;
 
-          if (attempt.report.outcome == Outcome::Failed)
+          if (report.outcome == Outcome::Failed)
           {
             engines_.PutLast(engine->GetName(), target, Clock::now());
           }
 
-          Append(all, std::move(attempt));
+          // All attempts as one
+          report.duration += all.report.duration;
+          report.verification += all.report.verification;
+
+          if (!report.IsDone())
+          {
+            const std::string before = all.report.engine.empty() ? "" : all.report.reason + "; ";
+            report.reason = before + report.engine + ": " + report.reason;
+            report.outcome =
+                all.report.outcome == Outcome::Failed ? Outcome::Failed : report.outcome;
+          }
+
+          all = std::move(next);
 
           // What an engine could not do in time, the next one will hardly do in no time
           if (all.report.IsDone() || all.report.isOutOfTime)
@@ -278,8 +277,7 @@ namespace OrthancPerf
           transcoding.file.clear();
         }
 
-        Report(transcoding);
-        return transcoding;
+        return Report(std::move(transcoding));
       }
 
       // Makes the file ready to replace the original, or says why it can't
@@ -315,7 +313,7 @@ namespace OrthancPerf
         return flaw.empty() && IsLossy(target) ? Derive(target, file, transcoding) : flaw;
       }
 
-      // For Orthanc, it would be another instance, or show something else
+      // For Orthanc, it would be another instance or image
       std::string FindChange(const ReceivedFile& file) const
       {
         if (file.image.isDeflated)
@@ -336,7 +334,8 @@ namespace OrthancPerf
           return "Orthanc would have other identifiers for it";
         }
 
-        return isIncoming_ ? FindLossOfPicture(file_.image, file.image) : "";
+        const std::string other = FindOtherAttributes(file_.image, file.image);
+        return other.empty() ? "" : "wrote another image: " + other;
       }
 
       std::string Verify(const ITranscodingEngine& engine, const std::string& target,
@@ -391,8 +390,8 @@ namespace OrthancPerf
 
   Engines MakeEngines(const std::filesystem::path& folder)
   {
-    auto dcmtk = std::make_unique<IsolatedEngine>("dcmtk", folder / "OrthancPerfDcmtk", 0);
-    auto gdcm = std::make_unique<IsolatedEngine>("gdcm", folder / "OrthancPerfGdcm", 0);
+    auto dcmtk = std::make_unique<WorkerEngine>("dcmtk", folder / "OrthancPerfDcmtk", 0);
+    auto gdcm = std::make_unique<WorkerEngine>("gdcm", folder / "OrthancPerfGdcm", 0);
     Engines engines;
     engines.push_back(std::make_unique<NativeEngine>(
         std::vector<const ITranscodingEngine*>{dcmtk.get(), gdcm.get()}));
@@ -428,14 +427,15 @@ namespace OrthancPerf
 
 
   template <typename Work>
-  Transcoding Transcoder::Run(std::size_t size, const Work& work) noexcept
+  Transcoding Transcoder::Run(const ReceivedFile& file, const Work& work) noexcept
   {
+    const std::size_t size = file.bytes.size();
     const auto settings = GetSettings();
     const TimePoint deadline = Clock::now() + patience_ + std::chrono::seconds(size >> 20);
 
     try
     {
-      return work(*settings, deadline);
+      return work(InstanceTranscoding(engines_, observer_, *settings, deadline, file));
     }
     catch (const std::exception&)  // std::bad_alloc
     {
@@ -451,27 +451,15 @@ namespace OrthancPerf
   Transcoding Transcoder::TranscodeIncoming(const ReceivedFile& file,
                                             const IsDuplicate& isDuplicate) noexcept
   {
-    return Run(file.bytes.size(),
-               [&](const IngestTranscoding& settings, TimePoint deadline)
-               {
-                 const std::string& target = settings.transferSyntax;
-                 return target.empty()
-                            ? Transcoding()
-                            : InstanceTranscoding(engines_, observer_, settings, deadline, file)
-                                  .TranscodeIncoming(target, isDuplicate);
-               });
+    return Run(file, [&](InstanceTranscoding instance)
+               { return instance.TranscodeIncoming(isDuplicate); });
   }
 
 
-  Transcoding Transcoder::TranscodeTo(const void* data, std::size_t size,
+  Transcoding Transcoder::TranscodeTo(const ReceivedFile& file,
                                       const std::vector<std::string>& syntaxes) noexcept
   {
-    return Run(size,
-               [&](const IngestTranscoding& settings, TimePoint deadline)
-               {
-                 const ReceivedFile file(data, size);
-                 return InstanceTranscoding(engines_, observer_, settings, deadline, file)
-                     .TranscodeToOneOf(syntaxes);
-               });
+    return Run(file,
+               [&](InstanceTranscoding instance) { return instance.TranscodeToOneOf(syntaxes); });
   }
 }

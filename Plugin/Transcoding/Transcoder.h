@@ -7,7 +7,6 @@
 #include "Tuning/TuningDocument.h"
 
 #include <chrono>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -48,13 +47,12 @@ namespace OrthancPerf
     // What Orthanc asks for: the first lossless one of these transfer syntaxes (UIDs) that can be
     // had. Unneeded: the source is in one of them, and serves as it is. Lossy ones are declined, as
     // Orthanc does not tell a transcoder which quality it was asked for.
-    Transcoding TranscodeTo(const void* data, std::size_t size,
+    Transcoding TranscodeTo(const ReceivedFile& file,
                             const std::vector<std::string>& syntaxes) noexcept;
 
   private:
-    // "work": made of the settings and the deadline
     template <typename Work>
-    Transcoding Run(std::size_t size, const Work& work) noexcept;
+    Transcoding Run(const ReceivedFile& file, const Work& work) noexcept;
 
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;

@@ -3,16 +3,18 @@
 
 #include "Dicom/PixelDataFlaw.h"
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/LossyBound.h"
-#include "Transcoding/PixelComparison.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    using Engines = std::vector<const ITranscodingEngine*>;
+    using Decoders = std::vector<const ITranscodingEngine*>;
 
 
     // A file as one decoder shows it
@@ -24,59 +26,40 @@ namespace OrthancPerf
     };
 
 
-    Decoding Decode(std::string_view file, const ITranscodingEngine& decoder, TimePoint deadline)
+    // The decodings by all of these; of a result, that of the first one which does not decline, as
+    // viewers and Orthanc may fail as it does. "reason": why there is none.
+    std::vector<Decoding> Decode(const ReceivedFile& file, const Decoders& decoders, bool isResult,
+                                 TimePoint deadline, std::string& reason)
     {
-      Decoding decoding;
-      decoding.decoder = decoder.GetName();
-      decoding.result = decoder.Transcode(
-          file.data(), file.size(), {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 90, deadline});
-      const std::string& decoded = decoding.result.file;
-      decoding.image = DescribeImage(decoded.data(), decoded.size());
-      return decoding;
-    }
-
-
-    // By the first decoder that covers it. Nothing, and a reason, if there is none, or if that one
-    // fails: so might viewers, and Orthanc itself.
-    std::optional<Decoding> DecodeResult(std::string_view file, const Engines& decoders,
-                                         TimePoint deadline, std::string& reason)
-    {
-      reason = "no engine decodes the result";
-
-      for (const ITranscodingEngine* const decoder : decoders)
+      if (IsComparable(file.image))
       {
-        Decoding decoding = Decode(file, *decoder, deadline);
-
-        if (decoding.result.outcome == TranscodingOutcome::Transcoded)
-        {
-          return decoding;
-        }
-
-        reason = decoding.decoder + " does not decode it: " + decoding.result.reason;
-
-        if (decoding.result.outcome == TranscodingOutcome::Failed)
-        {
-          break;
-        }
+        return {{"", {}, file.image}};
       }
 
-      return std::nullopt;
-    }
-
-
-    // By all decoders that do it
-    std::vector<Decoding> DecodeSource(std::string_view file, const Engines& decoders,
-                                       TimePoint deadline)
-    {
+      const TranscodingTarget target = {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 90, deadline};
       std::vector<Decoding> decodings;
 
       for (const ITranscodingEngine* const decoder : decoders)
       {
-        Decoding decoding = Decode(file, *decoder, deadline);
+        EngineResult result = decoder->Transcode(file.bytes.data(), file.bytes.size(), target);
+        const TranscodingOutcome outcome = result.outcome;
 
-        if (decoding.result.outcome == TranscodingOutcome::Transcoded)
+        if (outcome == TranscodingOutcome::Transcoded)
         {
-          decodings.push_back(std::move(decoding));
+          Decoding& decoding = decodings.emplace_back();
+          decoding.decoder = decoder->GetName();
+          decoding.result = std::move(result);
+          const std::string& decoded = decoding.result.file;
+          decoding.image = DescribeImage(decoded.data(), decoded.size());
+        }
+        else
+        {
+          reason = decoder->GetName() + (" does not decode it: " + result.reason);
+        }
+
+        if (isResult && outcome != TranscodingOutcome::Declined)
+        {
+          break;
         }
       }
 
@@ -87,11 +70,11 @@ namespace OrthancPerf
     std::string FindExcessiveLoss(const ImageDescription& source, const ImageDescription& result,
                                   const std::string& target, unsigned int quality)
     {
-      std::string geometry = FindOtherGeometry(source, result);
+      std::string other = FindOtherAttributes(source, result);
 
-      if (!geometry.empty())
+      if (!other.empty())
       {
-        return geometry;
+        return other;
       }
 
       const bool isJpeg = GetCodestreamKind(target) == CodestreamKind::Jpeg;
@@ -122,6 +105,47 @@ namespace OrthancPerf
   }
 
 
+  std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
+                                 const std::string& transferSyntax, unsigned int quality)
+  {
+    const double range = std::pow(2.0, bitsStored);
+    const double scale = std::clamp(quality, 1u, 100u);
+
+    // In steps of a sample; steps, samples and colours are whole numbers
+    constexpr double ROUNDING = 1;
+    double mean = 0;
+    double maximum = 0;
+
+    if (transferSyntax == TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS)
+    {
+      mean = maximum = GetNearLosslessError(quality);
+    }
+    else if (transferSyntax == TransferSyntaxUid::JPEG_2000)
+    {
+      const double noise = error.span * range * std::pow(10.0, -GetJpeg2000Fidelity(quality) / 20);
+      mean = 6 * noise + ROUNDING;
+      maximum = 120 * noise + 2 * ROUNDING;
+    }
+    else
+    {
+      // Of table K.1, root of the mean square, as jpeg_quality_scaling() of libjpeg scales it
+      constexpr double STEP = 67.09;
+      mean = (scale < 50 ? 50 / scale : 2 - scale / 50) * STEP / 2 + ROUNDING;
+      maximum = 8 * mean;
+    }
+
+    if (error.mean * range <= mean && error.maximum * range <= maximum)
+    {
+      return "";
+    }
+
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << "the pixels are off by " << 100 * error.mean
+         << " % on average and " << 100 * error.maximum << " % at most";
+    return text.str();
+  }
+
+
   std::string FindFlaw(const ReceivedFile& file, const std::string& transferSyntax,
                        const std::string& sopInstanceUid)
   {
@@ -143,17 +167,14 @@ namespace OrthancPerf
   }
 
 
-  std::string FindDamage(const TranscodedPair& pair, const Engines& decodersOfSource,
-                         const Engines& decodersOfResult)
+  std::string FindDamage(const TranscodedPair& pair, const Decoders& decodersOfSource,
+                         const Decoders& decodersOfResult)
   {
-    const ImageDescription& source = pair.source.image;
-    const ImageDescription& made = pair.file.image;
-
     // What decoders would not show
-    for (const ImageDescription* const image : {&source, &made})
+    for (const ReceivedFile* const file : {&pair.source, &pair.file})
     {
       std::string flaw =
-          image->kind == PixelDataKind::Encapsulated ? FindPixelDataFlaw(*image) : "";
+          file->image.kind == PixelDataKind::Encapsulated ? FindPixelDataFlaw(file->image) : "";
 
       if (!flaw.empty())
       {
@@ -161,27 +182,26 @@ namespace OrthancPerf
       }
     }
 
-    std::string reason;
-    const std::optional<Decoding> result =
-        IsComparable(made) ? Decoding{"", {}, made}
-                           : DecodeResult(pair.file.bytes, decodersOfResult, pair.deadline, reason);
+    std::string reason = "no engine decodes the result";
+    const std::vector<Decoding> results =
+        Decode(pair.file, decodersOfResult, true, pair.deadline, reason);
 
-    if (!result.has_value())
+    if (results.empty())
     {
       return reason;
     }
 
     const std::vector<Decoding> sources =
-        IsComparable(source) ? std::vector<Decoding>{{"", {}, source}}
-                             : DecodeSource(pair.source.bytes, decodersOfSource, pair.deadline);
+        Decode(pair.source, decodersOfSource, false, pair.deadline, reason);
+    const Decoding& result = results.front();
     reason = "the source can't be decoded";
 
-    for (const Decoding& decoding : sources)
+    for (const Decoding& source : sources)
     {
       reason = pair.lossyQuality.has_value()
-                   ? FindExcessiveLoss(decoding.image, result->image, made.transferSyntax,
+                   ? FindExcessiveLoss(source.image, result.image, pair.file.image.transferSyntax,
                                        *pair.lossyQuality)
-                   : FindDifference(decoding.image, result->image);
+                   : FindDifference(source.image, result.image);
 
       if (reason.empty())
       {
@@ -191,14 +211,15 @@ namespace OrthancPerf
 
     if (!reason.empty())
     {
-      return result->decoder.empty() ? reason : result->decoder + " decodes: " + reason;
+      return result.decoder.empty() ? reason : result.decoder + " decodes: " + reason;
     }
 
     // A decoder that is wrong finds its own mistakes in what was made of them, and takes them for
     // right
     for (const Decoding& other : sources)
     {
-      if (!FindDifference(sources.front().image, other.image, GetRounding(source)).empty())
+      if (!FindDifference(sources.front().image, other.image, GetRounding(pair.source.image))
+               .empty())
       {
         return sources.front().decoder + " and " + other.decoder +
                " decode what came to other pixels";

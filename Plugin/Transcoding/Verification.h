@@ -3,8 +3,8 @@
 
 #include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/PixelComparison.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,10 +29,32 @@ namespace OrthancPerf
                        const std::string& sopInstanceUid);
 
 
+  // Whether samples that were compressed with loss are no farther from what was received than the
+  // transfer syntax and the quality (1 to 100) explain. What goes beyond is no loss but harm:
+  // samples that wrapped around, or that a decoder makes something else of.
+  //
+  // - Near-lossless JPEG-LS: no sample is off by more than NEAR.
+  // - JPEG: the luminance. Each coefficient is off by half of its quantization step at most, and
+  //   the transform keeps the sum of squares, so that the root of the mean square is at most half
+  //   of that of the steps (ITU-T T.81 table K.1), and no sample of a block of 64 is off by more
+  //   than eight times that. Up to three quarters of the chrominance are left out: no bound.
+  // - JPEG 2000 aims at a signal to noise ratio, which OpenJPEG meets more or less. Padding counts
+  //   as all other samples do, but not into the range (PixelError::span).
+  //
+  // Measured with both engines at qualities of 1 to 100, on pydicom's test files, made CT, noise,
+  // dots and stripes: JPEG used up to half of both bounds; JPEG 2000 was off by 4.2 times the noise
+  // it aimed at on average, and by 94 times at most, in drawings of a few flat colours.
+  //
+  // "error": of JPEG, that of the luminance. "bitsStored": of the image that was compressed.
+  // Returns what is wrong; empty: nothing.
+  std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
+                                 const std::string& transferSyntax, unsigned int quality);
+
+
   // Decodes a transcoded file, and the source where that is compressed too, and compares: all
-  // pixels if the target is lossless; if it is lossy, how far they are off (LossyBound.h), and
-  // whether what lies beside the stored bits is still there. Frames or bytes that decoders would
-  // pass over in silence are found, too (PixelDataFlaw.h).
+  // pixels if the target is lossless; if it is lossy, how far they are off (FindExcessiveError),
+  // and whether what lies beside the stored bits is still there. Frames or bytes that decoders
+  // would pass over in silence are found, too (PixelDataFlaw.h).
   //
   // Decoders are engines that write Explicit VR Little Endian, in the order of preference. For the
   // result, best another than its encoder, which may read its own mistakes well: the first one that

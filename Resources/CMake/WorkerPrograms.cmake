@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The programs that IsolatedEngine runs beside libOrthancPerf.so. Orthanc looks for plugins in
+# The programs that WorkerEngine runs beside libOrthancPerf.so. Orthanc looks for plugins in
 # files that end in ".so" only, so that they may lie in its plugin folder.
 
 define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)

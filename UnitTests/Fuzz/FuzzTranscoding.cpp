@@ -178,7 +178,7 @@ namespace
   }
 
 
-  // As libjpeg scales table K.1 of ITU-T T.81: no grey may be off by more than LossyBound.h says
+  // As libjpeg scales table K.1 of ITU-T T.81: no grey may be off by more than Verification.h says
   void CheckLoss(const std::string& plain, const std::string& result, unsigned int quality)
   {
     const std::optional<std::string> decoded = Uncompress(result);
@@ -328,7 +328,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GetStory() = {true, lies, {}};
     const Transcoding transcoding =
         (way & 4) != 0
-            ? transcoder.TranscodeTo(source.file.data(), source.file.size(),
+            ? transcoder.TranscodeTo(ReceivedFile(source.file),
                                      {settings.transferSyntax, SYNTAXES[way / 8 % SYNTAXES.size()]})
             : transcoder.TranscodeIncoming(ReceivedFile(source.file), [way](const InstanceIdentity&)
                                            { return (way & 2) != 0; });

@@ -7,7 +7,6 @@
 #include "Fuzz/EngineProcess.h"
 #include "Fuzz/ImageInput.h"
 #include "Fuzz/ImageWords.h"
-#include "Transcoding/LossyBound.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Transcoding/Verification.h"
@@ -250,7 +249,7 @@ namespace OrthancPerf
                             const std::string& what)
     {
       const auto words = ReadWords(expected);
-      Require(FindOtherGeometry(expected, found).empty() &&
+      Require(FindOtherAttributes(expected, found).empty() &&
                   expected.bitsAllocated == found.bitsAllocated &&
                   expected.bitsStored == found.bitsStored && expected.highBit == found.highBit &&
                   expected.pixelRepresentation == found.pixelRepresentation,
@@ -292,7 +291,8 @@ namespace OrthancPerf
         return;
       }
 
-      Require(FindOtherGeometry(expected, found).empty(), "an image of the same shape comes back");
+      Require(FindOtherAttributes(expected, found).empty(),
+              "an image of the same shape comes back");
 
       // JPEG 2000 has an aim rather than a bound
       if (target.codestream != CodestreamKind::Jpeg2000)

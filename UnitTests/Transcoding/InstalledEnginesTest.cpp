@@ -40,7 +40,7 @@ namespace OrthancPerf
       transcoder.SetSettings(settings);
       return FindWritableSyntax(target)->isLossy
                  ? transcoder.TranscodeIncoming(ReceivedFile(file))
-                 : transcoder.TranscodeTo(file.data(), file.size(), {target});
+                 : transcoder.TranscodeTo(ReceivedFile(file), {target});
     }
 
 

@@ -169,10 +169,10 @@ namespace OrthancPerf
     shape.frames = 2;
     const std::string file = MakeSampleImage({});
     EXPECT_EQ("Rows is 26 instead of 25",
-              FindOtherGeometry(Describe(file), Describe(MakeSampleImage(shape))));
+              FindOtherAttributes(Describe(file), Describe(MakeSampleImage(shape))));
     shape.rows = 25;
     EXPECT_EQ("Number of Frames is 2 instead of 1",
-              FindOtherGeometry(Describe(file), Describe(MakeSampleImage(shape))));
+              FindOtherAttributes(Describe(file), Describe(MakeSampleImage(shape))));
   }
 
 

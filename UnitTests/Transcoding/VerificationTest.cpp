@@ -43,6 +43,21 @@ namespace OrthancPerf
       FakeEngine bad_{"bad"};
     };
 
+
+    constexpr const char* JPEG = TransferSyntaxUid::JPEG_EXTENDED;
+    constexpr const char* NEAR_LOSSLESS = TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS;
+    constexpr const char* JPEG_2000 = TransferSyntaxUid::JPEG_2000;
+
+    // In steps of samples of 12 bits that span all of their range
+    bool IsExcessive(double mean, double maximum, const char* transferSyntax, unsigned int quality)
+    {
+      constexpr double RANGE = 4096;
+      PixelError error;
+      error.mean = mean / RANGE;
+      error.maximum = maximum / RANGE;
+      error.span = 1;
+      return !FindExcessiveError(error, 12, transferSyntax, quality).empty();
+    }
   }
 
 
@@ -321,5 +336,48 @@ namespace OrthancPerf
     masking.Writes(masked);
     EXPECT_EQ("masking decodes: bits that are not stored have changed",
               Verify(kept, {&masking}, 90));
+  }
+
+
+  TEST(Verification, NearLosslessJpegLsKeepsItsWord)
+  {
+    EXPECT_FALSE(IsExcessive(0, 0, NEAR_LOSSLESS, 100));
+    EXPECT_TRUE(IsExcessive(0.001, 1, NEAR_LOSSLESS, 100));
+    EXPECT_FALSE(IsExcessive(1.5, 2, NEAR_LOSSLESS, 90));
+    EXPECT_TRUE(IsExcessive(0.001, 3, NEAR_LOSSLESS, 90));
+    EXPECT_FALSE(IsExcessive(20, 20, NEAR_LOSSLESS, 1));
+    EXPECT_TRUE(IsExcessive(1, 21, NEAR_LOSSLESS, 1));
+  }
+
+
+  TEST(Verification, JpegIsBoundedByItsQuantization)
+  {
+    EXPECT_FALSE(IsExcessive(0.9, 7, JPEG, 100));
+    EXPECT_TRUE(IsExcessive(1.1, 7, JPEG, 100));
+    EXPECT_FALSE(IsExcessive(7, 60, JPEG, 90));
+    EXPECT_TRUE(IsExcessive(8, 60, JPEG, 90));
+    EXPECT_TRUE(IsExcessive(1, 70, JPEG, 90));
+    EXPECT_FALSE(IsExcessive(34, 270, JPEG, 50));
+    EXPECT_TRUE(IsExcessive(1, 4095, JPEG, 50));  // a sample that wrapped around
+    EXPECT_FALSE(IsExcessive(700, 3340, JPEG, 1));
+  }
+
+
+  TEST(Verification, Jpeg2000IsBoundedByTheNoiseThatItAimsAt)
+  {
+    EXPECT_FALSE(IsExcessive(30, 700, JPEG_2000, 90));
+    EXPECT_TRUE(IsExcessive(60, 700, JPEG_2000, 90));
+    EXPECT_TRUE(IsExcessive(1, 4095, JPEG_2000, 90));
+    EXPECT_FALSE(IsExcessive(2000, 4095, JPEG_2000, 1));
+  }
+
+
+  TEST(Verification, TheExcessIsNamed)
+  {
+    PixelError error;
+    error.mean = 0.25;
+    error.maximum = 1;
+    EXPECT_EQ("the pixels are off by 25.0 % on average and 100.0 % at most",
+              FindExcessiveError(error, 8, JPEG, 90));
   }
 }

@@ -10,7 +10,7 @@
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
-#include "Transcoding/Worker/IsolatedEngine.h"
+#include "Transcoding/Worker/WorkerEngine.h"
 
 #include <functional>
 #include <gtest/gtest.h>
@@ -74,14 +74,14 @@ namespace OrthancPerf
       return targets;
     }
 
-    static const IsolatedEngine& GetEngine()
+    static const WorkerEngine& GetEngine()
     {
-      static std::map<std::string, std::unique_ptr<IsolatedEngine>> engines;
-      std::unique_ptr<IsolatedEngine>& engine = engines[GetParam()];
+      static std::map<std::string, std::unique_ptr<WorkerEngine>> engines;
+      std::unique_ptr<WorkerEngine>& engine = engines[GetParam()];
 
       if (engine == nullptr)
       {
-        engine = std::make_unique<IsolatedEngine>(
+        engine = std::make_unique<WorkerEngine>(
             GetParam(), IsGdcm() ? BuildPaths::GetGdcmProgram() : BuildPaths::GetDcmtkProgram(), 1);
       }
 

@@ -7,7 +7,6 @@
 #include "Dicom/RleFrame.h"
 #include "Dicom/TransferSyntax.h"
 #include "Transcoding/EncapsulatedFrames.h"
-#include "Transcoding/LossyBound.h"
 #include "Transcoding/Program/AmbiguousValues.h"
 
 #include <algorithm>

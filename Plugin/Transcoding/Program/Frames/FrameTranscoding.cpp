@@ -7,7 +7,6 @@
 #include "Dicom/FrameFragments.h"
 #include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/RleFrame.h"
-#include "Transcoding/LossyBound.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include <algorithm>

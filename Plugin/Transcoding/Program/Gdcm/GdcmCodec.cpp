@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/CodecError.h"
 #include "Redirection/FileDescriptor.h"
-#include "Transcoding/LossyBound.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/Program/Frames/FrameCodec.h"
 #include "Transcoding/Worker/WorkerChannel.h"
 

@@ -20,18 +20,18 @@ namespace OrthancPerf
   // is one of those whose main function is RunWorker(). Its processes are started when they are
   // needed, each serves one call at a time, and those that have nothing to do end after a minute.
   // Nothing is started before the first call. Destruction makes running calls fail at once.
-  class IsolatedEngine : public ITranscodingEngine
+  class WorkerEngine : public ITranscodingEngine
   {
   public:
     // "maximumWorkers": how many calls are served at a time, the others wait; zero: as many as
     // there are hardware threads.
-    IsolatedEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers,
-                   const WorkerLimits& limits = {});
+    WorkerEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers,
+                 const WorkerLimits& limits = {});
 
-    IsolatedEngine(const IsolatedEngine&) = delete;
-    IsolatedEngine& operator=(const IsolatedEngine&) = delete;
+    WorkerEngine(const WorkerEngine&) = delete;
+    WorkerEngine& operator=(const WorkerEngine&) = delete;
 
-    ~IsolatedEngine() override;
+    ~WorkerEngine() override;
 
     const char* GetName() const noexcept override
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Worker/IsolatedEngine.h"
+#include "Transcoding/Worker/WorkerEngine.h"
 #include "Allocations.h"
 #include "BuildPaths.h"
 #include "Transcoding/ImageFile.h"
@@ -58,13 +58,13 @@ namespace OrthancPerf
         return result.file;
       }
 
-      const IsolatedEngine& GetEngine() const
+      const WorkerEngine& GetEngine() const
       {
         return engine_;
       }
 
     private:
-      const IsolatedEngine engine_;
+      const WorkerEngine engine_;
     };
 
     // A program of one line, as long as this object
@@ -102,7 +102,7 @@ namespace OrthancPerf
     };
 
     // The one that serves the next call
-    pid_t GetWorker(const IsolatedEngine& engine)
+    pid_t GetWorker(const WorkerEngine& engine)
     {
       return std::stoi("0" + engine.Transcode("pid", 3, TARGET).file);
     }
@@ -128,7 +128,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, FilesComeBackAsTheEngineHasMadeThem)
+  TEST(WorkerEngine, FilesComeBackAsTheEngineHasMadeThem)
   {
     const Misbehaving misbehaving;
 
@@ -147,7 +147,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, OutcomesAndReasonsComeBack)
+  TEST(WorkerEngine, OutcomesAndReasonsComeBack)
   {
     const Misbehaving misbehaving;
     const EngineResult declined = misbehaving.Do("decline");
@@ -159,7 +159,7 @@ namespace OrthancPerf
 
 
 #if !defined(PERF_SANITIZED)
-  TEST(IsolatedEngine, WithoutMemoryACallFailsAndTheNextOneDoesNot)
+  TEST(WorkerEngine, WithoutMemoryACallFailsAndTheNextOneDoesNot)
   {
     const Misbehaving misbehaving;
     const std::string file = "echo\n" + std::string(1000, 'x');
@@ -182,14 +182,14 @@ namespace OrthancPerf
 #endif
 
 
-  TEST(IsolatedEngine, AnEmptySourceIsASource)
+  TEST(WorkerEngine, AnEmptySourceIsASource)
   {
     // No deed is named "": the engine breaks its word not to throw
     EXPECT_NE(Misbehaving().GetReason("").find("signal 6"), std::string::npos);
   }
 
 
-  TEST(IsolatedEngine, OneWorkerServesOneCallAfterTheOther)
+  TEST(WorkerEngine, OneWorkerServesOneCallAfterTheOther)
   {
     const Misbehaving misbehaving;
     const std::string pid = misbehaving.GetFile("pid");
@@ -199,7 +199,7 @@ namespace OrthancPerf
 
 
   // It may have failed for want of memory that it keeps itself
-  TEST(IsolatedEngine, AWorkerThatHasFailedServesNoOtherCall)
+  TEST(WorkerEngine, AWorkerThatHasFailedServesNoOtherCall)
   {
     const Misbehaving misbehaving;
     const std::string pid = misbehaving.GetFile("pid");
@@ -208,7 +208,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AWorkerInheritsNothing)
+  TEST(WorkerEngine, AWorkerInheritsNothing)
   {
     const Misbehaving misbehaving;
     const FileDescriptor inheritable(open("/dev/null", O_RDONLY));
@@ -228,9 +228,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AMissingProgramIsAProblem)
+  TEST(WorkerEngine, AMissingProgramIsAProblem)
   {
-    const IsolatedEngine engine("dcmtk", "/nonexistent/OrthancPerfDcmtk", 1);
+    const WorkerEngine engine("dcmtk", "/nonexistent/OrthancPerfDcmtk", 1);
     const std::string expected =
         "the program OrthancPerfDcmtk is missing: /nonexistent/OrthancPerfDcmtk";
     EXPECT_EQ(engine.GetProblem(), expected);
@@ -240,42 +240,42 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AProgramWithoutItsLibraryIsAProblem)
+  TEST(WorkerEngine, AProgramWithoutItsLibraryIsAProblem)
   {
     // What the dynamic linker makes of it
     const Script script("exit 127");
-    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
+    EXPECT_EQ(WorkerEngine("dcmtk", script.GetPath(), 1).GetProblem(),
               script.GetName() + " does not start: a library that it needs is missing (see ldd)");
   }
 
 
-  TEST(IsolatedEngine, AFileThatMayNotBeExecutedIsAProblem)
+  TEST(WorkerEngine, AFileThatMayNotBeExecutedIsAProblem)
   {
     const Script script("exit 0");
     std::filesystem::permissions(script.GetPath(), std::filesystem::perms::owner_read);
-    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
+    EXPECT_EQ(WorkerEngine("dcmtk", script.GetPath(), 1).GetProblem(),
               script.GetName() + " may not be executed: " + script.GetPath().string());
   }
 
 
-  TEST(IsolatedEngine, AProgramThatIsNoWorkerIsAProblem)
+  TEST(WorkerEngine, AProgramThatIsNoWorkerIsAProblem)
   {
-    EXPECT_EQ(IsolatedEngine("dcmtk", "/bin/true", 1).GetProblem(),
+    EXPECT_EQ(WorkerEngine("dcmtk", "/bin/true", 1).GetProblem(),
               "the program true does not start: it ended with exit code 0");
   }
 
 
-  TEST(IsolatedEngine, AProgramThatSaysNothingIsAProblem)
+  TEST(WorkerEngine, AProgramThatSaysNothingIsAProblem)
   {
     const Script script("exec sleep 600");
     WorkerLimits limits;
     limits.startup = std::chrono::milliseconds(100);
-    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1, limits).GetProblem(),
+    EXPECT_EQ(WorkerEngine("dcmtk", script.GetPath(), 1, limits).GetProblem(),
               script.GetName() + " did not answer within 100 ms");
   }
 
 
-  TEST(IsolatedEngine, ACrashIsAFailureAndTheNextCallGetsAFreshWorker)
+  TEST(WorkerEngine, ACrashIsAFailureAndTheNextCallGetsAFreshWorker)
   {
     const Misbehaving misbehaving;
     const std::string first = misbehaving.GetFile("pid");
@@ -287,7 +287,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AHangingWorkerIsKilledWhenItsTimeIsOver)
+  TEST(WorkerEngine, AHangingWorkerIsKilledWhenItsTimeIsOver)
   {
     WorkerLimits limits;
     limits.time = std::chrono::milliseconds(300);
@@ -299,7 +299,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, GarbageIsAFailure)
+  TEST(WorkerEngine, GarbageIsAFailure)
   {
     const Misbehaving misbehaving;
     EXPECT_EQ(misbehaving.GetReason("garbage"), "the program TestWorker ended with exit code 3");
@@ -311,7 +311,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AnOversizedResultIsAFailure)
+  TEST(WorkerEngine, AnOversizedResultIsAFailure)
   {
     WorkerLimits limits;
     limits.result = std::uint64_t(1) << 20;
@@ -322,7 +322,7 @@ namespace OrthancPerf
 
 
 #if !defined(PERF_SANITIZED)
-  TEST(IsolatedEngine, AWorkerGetsNoMoreMemoryThanTheLimit)
+  TEST(WorkerEngine, AWorkerGetsNoMoreMemoryThanTheLimit)
   {
     const Misbehaving misbehaving;
     EXPECT_NE(misbehaving.GetReason("eat"), "");
@@ -331,7 +331,7 @@ namespace OrthancPerf
 #endif
 
 
-  TEST(IsolatedEngine, AnIdleWorkerKilledFromOutsideIsReplaced)
+  TEST(WorkerEngine, AnIdleWorkerKilledFromOutsideIsReplaced)
   {
     const Misbehaving misbehaving;
     const std::string first = misbehaving.GetFile("pid");
@@ -344,7 +344,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AStrangersWaitIsCopedWith)
+  TEST(WorkerEngine, AStrangersWaitIsCopedWith)
   {
     static_cast<void>(signal(SIGCHLD, SIG_IGN));  // the kernel waits for all children
     {
@@ -356,7 +356,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, ManyThreadsShareAFewWorkers)
+  TEST(WorkerEngine, ManyThreadsShareAFewWorkers)
   {
     constexpr int THREADS = 16;
     constexpr int CALLS = 20;
@@ -392,7 +392,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, CrashesAmongManyThreadsHurtOnlyThemselves)
+  TEST(WorkerEngine, CrashesAmongManyThreadsHurtOnlyThemselves)
   {
     constexpr int THREADS = 8;
     const Misbehaving misbehaving(2);
@@ -426,7 +426,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, NoProcessIsLeftBehind)
+  TEST(WorkerEngine, NoProcessIsLeftBehind)
   {
     std::vector<pid_t> pids;
     {
@@ -448,9 +448,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, DestructionEndsTheWorkUnderWay)
+  TEST(WorkerEngine, DestructionEndsTheWorkUnderWay)
   {
-    auto engine = std::make_unique<IsolatedEngine>("misbehaving", BuildPaths::GetTestWorker(), 1);
+    auto engine = std::make_unique<WorkerEngine>("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine->GetProblem(), "");
     const pid_t pid = GetWorker(*engine);
     EngineResult result;
@@ -466,7 +466,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AWorkerOutlivesTheThreadThatStartedIt)
+  TEST(WorkerEngine, AWorkerOutlivesTheThreadThatStartedIt)
   {
     const Misbehaving misbehaving;
     std::string first;
@@ -475,7 +475,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AWorkerOutlivesTheSignalsThatAreMeantForItsParent)
+  TEST(WorkerEngine, AWorkerOutlivesTheSignalsThatAreMeantForItsParent)
   {
     const Misbehaving misbehaving;
     const std::string first = misbehaving.GetFile("pid");
@@ -488,7 +488,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, AWorkerDoesNotOutliveItsParent)
+  TEST(WorkerEngine, AWorkerDoesNotOutliveItsParent)
   {
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // to wait for the child's child
     std::array<int, 2> ends = {};
@@ -497,7 +497,7 @@ namespace OrthancPerf
 
     if (parent == 0)
     {
-      const IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+      const WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
       pid_t pid = GetWorker(engine);
       static_cast<void>(write(ends[1], &pid, sizeof(pid)));
       engine.Transcode("hang", 4, TARGET);
@@ -515,9 +515,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, StoppingEndsTheWaitForAWorker)
+  TEST(WorkerEngine, StoppingEndsTheWaitForAWorker)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     const pid_t pid = GetWorker(engine);
     std::thread hanging([&] { engine.Transcode("hang", 4, TARGET); });
     WaitUntilHanging(pid);
@@ -532,9 +532,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, TheDeadlineCountsAlsoWhileAllWorkersAreBusy)
+  TEST(WorkerEngine, TheDeadlineCountsAlsoWhileAllWorkersAreBusy)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine.GetProblem(), "");
     const pid_t pid = GetWorker(engine);
     std::thread other([&] { engine.Transcode("hang", 4, TARGET); });
@@ -554,12 +554,12 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, TheDeadlineCountsAlsoForAConverterThatDoesNotStart)
+  TEST(WorkerEngine, TheDeadlineCountsAlsoForAConverterThatDoesNotStart)
   {
     const Script script("exec sleep 60");
     WorkerLimits limits;
     limits.startup = std::chrono::seconds(5);
-    const IsolatedEngine converter("dcmtk", script.GetPath(), 1, limits);
+    const WorkerEngine converter("dcmtk", script.GetPath(), 1, limits);
 
     ImageFile image;
     image.transferSyntax = "1.2.840.10008.1.2";
@@ -573,9 +573,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, ADeadlineBeforeTheTimeLimitCounts)
+  TEST(WorkerEngine, ADeadlineBeforeTheTimeLimitCounts)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     TranscodingTarget target = TARGET;
     target.deadline = Clock::now() + std::chrono::seconds(1);
     EXPECT_EQ(engine.Transcode("hang", 4, target).outcome, TranscodingOutcome::Failed);
@@ -583,9 +583,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, WhoeverEndsARestingWorkerItLeavesNoZombie)
+  TEST(WorkerEngine, WhoeverEndsARestingWorkerItLeavesNoZombie)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine.GetProblem(), "");
     const pid_t pid = GetWorker(engine);
     kill(pid, SIGKILL);
@@ -601,7 +601,7 @@ namespace OrthancPerf
 
 
   // Runs a call that would take 30 s, and "end" once it is under way
-  std::string Interrupt(IsolatedEngine& engine, const std::function<void()>& end)
+  std::string Interrupt(WorkerEngine& engine, const std::function<void()>& end)
   {
     EngineResult result;
     const pid_t pid = GetWorker(engine);
@@ -613,9 +613,9 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, TidyingEndsACallThatHangsButNotTheEngineIfOthersAnswer)
+  TEST(WorkerEngine, TidyingEndsACallThatHangsButNotTheEngineIfOthersAnswer)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 2);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 2);
     ASSERT_EQ(engine.GetProblem(), "");
     const std::string reason = Interrupt(engine,
                                          [&]
@@ -631,9 +631,9 @@ namespace OrthancPerf
 
 
   // Or an Orthanc that stops would wait as long for each instance of an archive
-  TEST(IsolatedEngine, AnEngineThatOnlyHangsIsNotAskedAgain)
+  TEST(WorkerEngine, AnEngineThatOnlyHangsIsNotAskedAgain)
   {
-    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine.GetProblem(), "");
     std::thread waiting;
     EngineResult result;
@@ -648,10 +648,10 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, TidyingEndsTheWaitForAProgramThatSaysNothing)
+  TEST(WorkerEngine, TidyingEndsTheWaitForAProgramThatSaysNothing)
   {
     const Script script("exec sleep 600");
-    IsolatedEngine engine("dcmtk", script.GetPath(), 1);
+    WorkerEngine engine("dcmtk", script.GetPath(), 1);
     std::string problem;
     std::thread caller([&] { problem = engine.GetProblem(); });
     const std::future<void> isOver = std::async(std::launch::async, [&] { caller.join(); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Worker/IsolatedEngine.h"
+#include "Transcoding/Worker/WorkerEngine.h"
 
 #include <algorithm>
 #include <exception>
@@ -30,12 +30,12 @@ namespace OrthancPerf
 
 
   // One of the calls that are served at a time, and its worker. Lives on the stack of one thread.
-  class IsolatedEngine::Call
+  class WorkerEngine::Call
   {
   public:
     // Waits while as many are served as may be. Throws WorkerFailure if that lasts until the
     // deadline, or if the engine is stopped.
-    Call(const IsolatedEngine& engine, TimePoint deadline) : engine_(engine)
+    Call(const WorkerEngine& engine, TimePoint deadline) : engine_(engine)
     {
       std::unique_lock<std::mutex> lock(engine_.mutex_);
       const bool isFree = engine_.available_.wait_until(
@@ -117,13 +117,13 @@ namespace OrthancPerf
     }
 
   private:
-    const IsolatedEngine& engine_;
+    const WorkerEngine& engine_;
     std::unique_ptr<WorkerProcess> worker_;
   };
 
 
-  IsolatedEngine::IsolatedEngine(std::string name, std::filesystem::path program,
-                                 std::size_t maximumWorkers, const WorkerLimits& limits) :
+  WorkerEngine::WorkerEngine(std::string name, std::filesystem::path program,
+                             std::size_t maximumWorkers, const WorkerLimits& limits) :
     name_(std::move(name)),
     program_(std::move(program)),
     maximum_(std::max<std::size_t>(
@@ -135,20 +135,20 @@ namespace OrthancPerf
   }
 
 
-  IsolatedEngine::~IsolatedEngine()
+  WorkerEngine::~WorkerEngine()
   {
-    IsolatedEngine::Stop();
+    WorkerEngine::Stop();
     const std::unique_lock<std::shared_mutex> lock(running_);
   }
 
 
-  void IsolatedEngine::Stop() noexcept
+  void WorkerEngine::Stop() noexcept
   {
-    IsolatedEngine::Tidy(TimePoint::max());
+    WorkerEngine::Tidy(TimePoint::max());
   }
 
 
-  void IsolatedEngine::Tidy(TimePoint hanging) noexcept
+  void WorkerEngine::Tidy(TimePoint hanging) noexcept
   {
     std::unique_lock<std::mutex> lock(mutex_);
     isStopped_ = isStopped_ || hanging == TimePoint::max();
@@ -185,13 +185,13 @@ namespace OrthancPerf
   }
 
 
-  std::string IsolatedEngine::Describe(const std::string& failure) const
+  std::string WorkerEngine::Describe(const std::string& failure) const
   {
     return "the program " + program_.filename().string() + " " + failure;
   }
 
 
-  std::string IsolatedEngine::GetProblem() const
+  std::string WorkerEngine::GetProblem() const
   {
     const std::shared_lock<std::shared_mutex> lock(running_);
 
@@ -207,8 +207,8 @@ namespace OrthancPerf
   }
 
 
-  EngineResult IsolatedEngine::Transcode(const void* data, std::size_t size,
-                                         const TranscodingTarget& target) const noexcept
+  EngineResult WorkerEngine::Transcode(const void* data, std::size_t size,
+                                       const TranscodingTarget& target) const noexcept
   {
     const std::shared_lock<std::shared_mutex> lock(running_);
     EngineResult failed;
