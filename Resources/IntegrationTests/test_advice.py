@@ -31,7 +31,7 @@ COUNT = 60
 LINUX_STALL = (0.036, 0.090)
 
 # What a healthy server must bear without a word
-HEALTHY_SECONDS = 30
+HEALTHY_SECONDS = 20
 
 # From here on, a disk is called slow: of FsyncRule
 SLOW_SYNC = 0.008

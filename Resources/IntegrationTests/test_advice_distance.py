@@ -17,9 +17,9 @@ from harness.orthanc import Json, OrthancServer, find_free_port
 from harness.receivers import describe_modality, send, upload_to_send
 from harness.tuning import tune_sockets
 
-ROUND_TRIP = 0.050
+ROUND_TRIP = 0.030
 BUFFER = 65536
-COUNT = 30
+COUNT = 24
 START_SECONDS = 30
 
 pytestmark = [
