@@ -7,9 +7,7 @@
 #include "Network/AskedServers.h"
 #include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
-#include "Network/Messages/CommandField.h"
-#include "Network/Messages/PduFramer.h"
-#include "Network/Messages/SubOperation.h"
+#include "Network/Messages/DimseReader.h"
 #include "Network/Sockets/PeerAddress.h"
 
 #include <array>
@@ -90,8 +88,6 @@ namespace OrthancPerf
     MessageTimes asked;                     // of DIMSE: that request
     bool isServed = false;                  // the request under way, by Orthanc: not refused
     bool isStow = false;                    // a STOW-RS request without a response so far
-    bool isCommandOpen = false;             // what Orthanc writes of it is to go on in the next PDU
-    bool isCommandBegun = false;            // by the bytes that Orthanc writes now
     std::optional<TimePoint> restSince;     // what may be the body of a refused request
     Duration waited = Duration::zero();     // for the next byte to read, so far
     Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
@@ -101,16 +97,13 @@ namespace OrthancPerf
     bool isCounted = false;          // by AdmissionQueue, which was asked
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
-    PduFramer readFramer;
-    PduFramer writeFramer;
+    DimseReader read;
+    DimseReader written;
 
     TlsProgress tls = TlsProgress::Handshake;
     bool isTls13 = false;               // by what Orthanc has answered
     MessageTimes message;               // the one under way, or the latest
     StallSum heldStalls;                // of the response before, for the next message
-    CommandFieldReader command;         // of the message
-    CommandFieldReader response;        // to it, where Orthanc has asked
-    SubOperation subOperation;          // where the peer has asked
     std::uint64_t claimedSerial = 0;    // the latest message of which the ingest tells
     std::uint32_t instances = 0;        // that were sent over it
     std::optional<Duration> setup;      // accepted, or connect called -> answer
@@ -174,6 +167,25 @@ namespace OrthancPerf
     bool IsEncrypted() const noexcept
     {
       return isEncrypted.load(std::memory_order_relaxed);
+    }
+
+    // In the direction of requests
+    const DimseReader& GetAsked() const noexcept
+    {
+      return IsOutgoing() ? written : read;
+    }
+
+    // In the direction of responses
+    const DimseReader& GetAnswers() const noexcept
+    {
+      return IsOutgoing() ? read : written;
+    }
+
+    // Orthanc has sent a C-STORE request over an association that the peer has asked for, during a
+    // C-GET (DICOM PS3.4 section C.4.3), and its end was not told yet
+    bool HasSubOperation() const noexcept
+    {
+      return !IsOutgoing() && written.GetCommand() == C_STORE_REQUEST;
     }
 
     // To one of the latest messages

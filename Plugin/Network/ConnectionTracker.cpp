@@ -3,7 +3,6 @@
 
 #include "Admission/AdmissionQueue.h"
 #include "Network/AskedServers.h"
-#include "Network/Messages/CommandField.h"
 
 #include <algorithm>
 #include <string_view>
@@ -245,8 +244,6 @@ namespace OrthancPerf
     {
       OnRequestBytes(connection, data, size, now);
     }
-
-    FollowPdus(connection, connection.readFramer, data, size, now);
   }
 
   void ConnectionTracker::OnWritten(Connection& connection, const std::uint8_t* data,
@@ -296,10 +293,6 @@ namespace OrthancPerf
       connection.isRefused = !hasWaited && !connection.isPeerGone;
     }
 
-    const bool isPduBegun = connection.writeFramer.IsBetweenPdus();
-    connection.isCommandBegun = isPduBegun && IsCommand(data, size) && !connection.isCommandOpen;
-    connection.isCommandOpen = isPduBegun ? IsCommandOpen(data, size) : connection.isCommandOpen;
-
     if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
@@ -308,8 +301,10 @@ namespace OrthancPerf
     {
       OnResponseBytes(connection, data, size, now);
     }
-
-    FollowPdus(connection, connection.writeFramer, data, size, now);
+    else
+    {
+      FollowPdus(connection, connection.written, data, size, now);
+    }
   }
 
   void ConnectionTracker::OnServed(Connection& connection, bool isStow,
@@ -359,14 +354,12 @@ namespace OrthancPerf
   void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
   {
-    // Without a response, where Orthanc has lost patience and sends the next one; to a peer, where
-    // the first request follows the handshake
+    // To a peer, the first request follows the handshake
     const bool isHandshakeOver = connection.IsToPeer() && connection.IsEncrypted() &&
                                  connection.tls == TlsProgress::Handshake &&
                                  data[0] == TLS_APPLICATION_DATA;
-    const bool isNext = isHandshakeOver || (connection.IsOutgoing() && connection.isCommandBegun);
 
-    if (connection.state != ExchangeState::Request || isNext)
+    if (connection.state != ExchangeState::Request || isHandshakeOver)
     {
       connection.restSince = connection.state == ExchangeState::Response && !connection.isServed
                                  ? std::optional<TimePoint>(now)
@@ -381,6 +374,8 @@ namespace OrthancPerf
       connection.connectedAt = now;
     }
 
+    FollowPdus(connection, connection.IsOutgoing() ? connection.written : connection.read, data,
+               size, now);
     connection.requestBytes += size;
     recorder_.AddRequestBytes(connection, data, size, now);
   }
@@ -397,18 +392,25 @@ namespace OrthancPerf
     connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
                            ? AdmissionQueue::PIECE
                            : Connection::NEVER;
-    connection.readFramer.ForgetDataSet();
   }
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,
                                           std::size_t size, TimePoint now) noexcept
   {
+    if (connection.state == ExchangeState::Request)
+    {
+      recorder_.BeginAnswer(connection);
+      connection.state = ExchangeState::Response;
+    }
+
+    FollowPdus(connection, connection.IsOutgoing() ? connection.read : connection.written, data,
+               size, now);
+
     if (connection.state == ExchangeState::Quiet)
     {
       return;  // the server speaks first: nothing was asked
     }
 
-    connection.state = ExchangeState::Response;
     connection.respondedAt = now;
     connection.responseBytes += size;
 
@@ -420,16 +422,16 @@ namespace OrthancPerf
     recorder_.AddResponseBytes(connection, data, size, now);
   }
 
-  void ConnectionTracker::FollowPdus(Connection& connection, PduFramer& framer,
+  void ConnectionTracker::FollowPdus(Connection& connection, DimseReader& reader,
                                      const std::uint8_t* data, std::size_t size,
                                      TimePoint now) noexcept
   {
-    if (!connection.IsDicom() || framer.IsLost())
+    if (!connection.IsDicom() || reader.IsLost())
     {
       return;
     }
 
-    const bool isRequestSide = (&framer == &connection.writeFramer) == connection.IsOutgoing();
+    const bool isRequestSide = &reader == &connection.GetAsked();
     AssociateRequestParser& parser = connection.associateRequest;
 
     if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
@@ -439,7 +441,21 @@ namespace OrthancPerf
       connection.hasParties.store(true, std::memory_order_release);
     }
 
-    framer.Feed(data, size, [&](PduType type) { OnPdu(connection, type, now); });
+    const auto onCommand = [&]
+    {
+      if (!connection.IsOutgoing() && !isRequestSide)
+      {
+        recorder_.BeginAnswer(connection);
+      }
+      // Without a response, Orthanc has lost patience and sends the next request
+      else if (connection.IsOutgoing() && isRequestSide && reader.GetFirstByte() != TimePoint())
+      {
+        BeginRequest(connection, now);
+      }
+    };
+
+    reader.Feed(
+        data, size, now, [&](PduType type) { OnPdu(connection, type, now); }, onCommand);
   }
 
   void ConnectionTracker::OnPdu(Connection& connection, PduType type, TimePoint now) noexcept

@@ -124,7 +124,7 @@ namespace OrthancPerf
                          TimePoint now) noexcept;
     static void TakeStall(Connection& connection) noexcept;
     static void ForgetWait(Connection& connection) noexcept;
-    void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,
+    void FollowPdus(Connection& connection, DimseReader& reader, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
 

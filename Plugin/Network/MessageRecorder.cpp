@@ -59,12 +59,12 @@ namespace OrthancPerf
     // The status of the response to the message of this ID. What is none (A-ABORT, A-RELEASE-RQ,
     // C-CANCEL-RQ) does not answer, nor what comes late for the message before: DCMTK takes
     // neither.
-    void ReadStatus(ProbeEvent& event, const CommandFieldReader& answer,
+    void ReadStatus(ProbeEvent& event, const DimseReader& answer,
                     std::optional<std::uint16_t> id) noexcept
     {
       const std::optional<std::uint16_t> answered = answer.GetAnsweredId();
 
-      if (answer.Get() != C_STORE_RESPONSE || (id && answered && *id != *answered))
+      if (answer.GetCommand() != C_STORE_RESPONSE || (id && answered && *id != *answered))
       {
         event.wait.reset();
       }
@@ -72,6 +72,14 @@ namespace OrthancPerf
       {
         event.status = answer.GetStatus();
       }
+    }
+
+
+    // Of what Orthanc writes, if it responds to such a request, once so much of it was written
+    std::optional<std::uint16_t> GetStatus(const DimseReader& answer,
+                                           std::uint16_t request) noexcept
+    {
+      return answer.GetCommand() == (request | IS_RESPONSE) ? answer.GetStatus() : std::nullopt;
     }
 
 
@@ -542,12 +550,10 @@ namespace OrthancPerf
     FinishExchange(connection, outcome);
     FinishSubOperation(connection, outcome);
 
-    const PduFramer& answers =
-        connection.IsOutgoing() ? connection.readFramer : connection.writeFramer;
     ProbeEvent event = MakeEvent(connection);
     event.isAssociation = true;
     event.outcome = outcome;
-    event.rejection = answers.GetBody();
+    event.rejection = connection.GetAnswers().GetBody();
 
     if (connection.IsToPeer())
     {
@@ -613,11 +619,19 @@ namespace OrthancPerf
       EndStorage();
     }
 
-    if (SubOperation& sent = connection.subOperation; sent.IsInstance())
+    DimseReader& sent = connection.written;
+
+    if (connection.HasSubOperation())
     {
-      sent.OnAnswer(
+      sent.SetLastByte(
           FindDeparture(connection.fd, sent.GetLastByte(), connection.heldStalls.time, now));
     }
+    else
+    {
+      sent.Forget();
+    }
+
+    connection.read.Forget();
 
     const std::uint64_t serial = connection.serial.load(RELAXED) + 1;
     connection.GetResponse(serial).lastByte.store(TimePoint(), RELAXED);
@@ -633,8 +647,6 @@ namespace OrthancPerf
     }
 
     connection.message.stalls = std::exchange(connection.heldStalls, {});
-    connection.command.Reset();
-    connection.response.Reset();
   }
 
 
@@ -646,25 +658,11 @@ namespace OrthancPerf
     work.recorder = id_;
     work.serial = connection.serial.load(RELAXED);
 
-    if (!connection.IsDicom())
-    {
-      return;
-    }
-
-    // Behind a C-CANCEL-RQ, the response to a sub-operation comes still
-    if (connection.subOperation.IsInstance() && connection.readFramer.IsBetweenPdus() &&
-        connection.command.Get() == C_CANCEL_REQUEST)
-    {
-      connection.command.Reset();
-    }
-
-    connection.command.Feed(data, size);
-
-    if (connection.IsEncrypted())
+    if (connection.IsDicom() && connection.IsEncrypted())
     {
       FindAssociateRequest(connection, data, size);
     }
-    else if (!connection.IsOutgoing())
+    else if (connection.IsDicom() && !connection.IsOutgoing())
     {
       NoteReading(connection);
     }
@@ -674,7 +672,7 @@ namespace OrthancPerf
   // Its thread begins to work at it once the last byte is there
   void MessageRecorder::NoteReading(Connection& connection) noexcept
   {
-    const std::optional<std::uint16_t> command = connection.command.Get();
+    const std::optional<std::uint16_t> command = connection.read.GetCommand();
 
     if (const std::optional<RouteClass> service = FindService(command))
     {
@@ -693,8 +691,7 @@ namespace OrthancPerf
   void MessageRecorder::NoteReadingAnswer(Connection& connection, TimePoint now) noexcept
   {
     ReadingRequest& reading = *connection.reading;
-    const std::optional<std::uint16_t> status = connection.subOperation.GetStatus(reading.command);
-    reading.isCounted = reading.isCounted && !connection.isCommandBegun;
+    const std::optional<std::uint16_t> status = GetStatus(connection.written, reading.command);
 
     if (reading.isCounted || !status)
     {
@@ -725,13 +722,6 @@ namespace OrthancPerf
 
     if (!connection.IsOutgoing())
     {
-      // Orthanc goes on: after the response, or once it has lost patience
-      if (!isAnswered || connection.isCommandBegun)
-      {
-        FinishSubOperation(connection, AssociationOutcome::Released);
-      }
-
-      connection.subOperation.OnWritten(data, size, now);
       connection.isTls13 = connection.isTls13 || IsServerHello13(data, size);
       NoteAnswer(connection, data, size, now);
 
@@ -753,10 +743,6 @@ namespace OrthancPerf
     {
       NotePeerAnswer(connection, data, size, !isAnswered);
     }
-    else
-    {
-      connection.response.Feed(data, size);
-    }
 
     connection.GetResponse().lastByte.store(now, std::memory_order_release);
   }
@@ -770,13 +756,12 @@ namespace OrthancPerf
     RememberedResponse& response = connection.GetResponse();
     const bool isFirst = response.status.load(RELAXED) < 0;
     const bool isStore = !connection.IsEncrypted() && connection.IsDicom() &&
-                         connection.command.Get() == C_STORE_REQUEST;
+                         connection.read.GetCommand() == C_STORE_REQUEST;
     bool isUnreadable = false;
 
     if (isStore)
     {
-      const std::optional<std::uint16_t> status =
-          connection.subOperation.GetStatus(C_STORE_REQUEST);
+      const std::optional<std::uint16_t> status = GetStatus(connection.written, C_STORE_REQUEST);
 
       if (!status)
       {
@@ -813,20 +798,29 @@ namespace OrthancPerf
   }
 
 
-  // What Orthanc has written may have been a C-STORE request of its own: a sub-operation of the
-  // C-GET that the peer has asked for. What the peer has written since is the response.
+  void MessageRecorder::BeginAnswer(Connection& connection) noexcept
+  {
+    FinishSubOperation(connection, AssociationOutcome::Released);
+
+    if (connection.reading)
+    {
+      connection.reading->isCounted = false;
+    }
+  }
+
+
+  // What the peer has written since the request is the response
   void MessageRecorder::FinishSubOperation(Connection& connection,
                                            AssociationOutcome outcome) noexcept
   {
-    SubOperation& sent = connection.subOperation;
-
-    if (connection.IsOutgoing() || !sent.IsInstance())
+    if (!connection.HasSubOperation())
     {
       return;
     }
 
+    DimseReader& sent = connection.written;
     connection.instances++;
-    const bool isAnswered = !connection.GetAnsweredAt();
+    const bool isAnswered = connection.state == ExchangeState::Request;
 
     if (!isAnswered)
     {
@@ -849,11 +843,11 @@ namespace OrthancPerf
     {
       event.wait = answer - sent.GetLastByte();
       event.endedAt = answer;
-      ReadStatus(event, connection.command, sent.GetMessageId());
+      ReadStatus(event, connection.read, sent.GetMessageId());
     }
 
     Push(event);
-    sent.Finish();
+    sent.Forget();
   }
 
 
@@ -877,7 +871,7 @@ namespace OrthancPerf
     }
 
     const std::optional<TimePoint> answered = connection.GetAnsweredAt();
-    const bool isStore = connection.command.Get() == C_STORE_REQUEST;
+    const bool isStore = connection.GetAsked().GetCommand() == C_STORE_REQUEST;
 
     if (connection.tls == TlsProgress::AssociateRequest)
     {
@@ -937,8 +931,9 @@ namespace OrthancPerf
   void MessageRecorder::FinishSent(Connection& connection, AssociationOutcome outcome) noexcept
   {
     const bool isEncrypted = connection.IsEncrypted();
-    const bool isUpload =
-        connection.IsToPeer() ? connection.isUpload : connection.command.Get() == C_STORE_REQUEST;
+    const bool isUpload = connection.IsToPeer()
+                              ? connection.isUpload
+                              : connection.written.GetCommand() == C_STORE_REQUEST;
 
     if (isEncrypted
             ? connection.tls != TlsProgress::Messages || connection.requestBytes < LARGE_MESSAGE
@@ -954,7 +949,8 @@ namespace OrthancPerf
 
     if (connection.IsDicom() && !isEncrypted)
     {
-      ReadStatus(event, connection.response, connection.command.GetMessageId());
+      event.bytesSent = connection.written.GetSize();
+      ReadStatus(event, connection.read, connection.written.GetMessageId());
     }
 
     Push(event);
@@ -966,7 +962,7 @@ namespace OrthancPerf
   // One that its sender broke off was not received.
   void MessageRecorder::TellUnanswered(const Connection& connection) noexcept
   {
-    if (!IsClaimed(connection) && (connection.readFramer.HasDataSet() || connection.isRefused))
+    if (!IsClaimed(connection) && (connection.read.HasDataSet() || connection.isRefused))
     {
       ProbeEvent event = MakeEvent(connection);
       event.bytesReceived = connection.requestBytes;

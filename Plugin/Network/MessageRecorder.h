@@ -88,6 +88,10 @@ namespace OrthancPerf
     void AddRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
 
+    // Over an association that the peer has asked for, Orthanc goes on: with a response, or with
+    // the next message. What it has sent before is over.
+    void BeginAnswer(Connection& connection) noexcept;
+
     // Bytes of its response; what ends it is the next request, or the close
     void AddResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                           TimePoint now) noexcept;

@@ -6,7 +6,7 @@
 #include "Network/Connection.h"
 #include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
-#include "Network/Messages/PduFramer.h"
+#include "Network/Messages/DimseReader.h"
 #include "Network/Sockets/PeerAddress.h"
 
 #include <cstdint>

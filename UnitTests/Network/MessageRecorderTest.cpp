@@ -620,7 +620,7 @@ namespace OrthancPerf
     const std::string response = MakeStoreResponse(0);
 
     Write(connection, MakeDimseCommand(1), 1010);
-    Write(connection, std::string(5000, 'x'), 1013);
+    Write(connection, MakeDataSet(5000), 1013);
     Read(connection, response.substr(0, 12), 1020);
     Read(connection, response.substr(12), 1021);
 
@@ -640,7 +640,7 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(1000), first.phases.Get(Phase::Associate));
     EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
     EXPECT_EQ(milliseconds(8), first.phases.Get(Phase::Wait));
-    EXPECT_EQ(MakeDimseCommand(1).size() + 5000, first.size);
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
 
     const FinishedInstance& second = journal_.instances[1];
     EXPECT_FALSE(second.phases.Get(Phase::Connect));

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Messages/AssociateRequest.h"
 
-#include "Network/Messages/PduFramer.h"
-
 #include <gtest/gtest.h>
 #include <string>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -130,37 +127,5 @@ namespace OrthancPerf
     AssociateRequestParser longer;
     ASSERT_EQ(Status::Complete, Feed(longer, Pdu(1, FIXED + Item(0x50, user))));
     EXPECT_EQ(Bytes(16, 'n'), longer.GetRequest().implementationVersionName.View());
-  }
-
-  TEST(PduFramer, FindsEachPduWhateverTheReadsAre)
-  {
-    const Bytes stream =
-        REQUEST + Pdu(4, Bytes(1000, 'd')) + Pdu(4, "") + Pdu(5, Bytes(4, '\0')) + Pdu(7, "abrt");
-
-    for (std::size_t piece = 1; piece < 50; piece++)
-    {
-      PduFramer framer;
-      std::vector<int> types;
-
-      for (std::size_t i = 0; i < stream.size(); i += piece)
-      {
-        const Bytes part = stream.substr(i, piece);
-        framer.Feed(reinterpret_cast<const std::uint8_t*>(part.data()), part.size(),
-                    [&](PduType type) { types.push_back(static_cast<int>(type)); });
-      }
-
-      EXPECT_EQ(std::vector<int>({1, 4, 4, 5, 7}), types);
-    }
-  }
-
-  TEST(PduFramer, StopsAtWhatIsNotDicom)
-  {
-    PduFramer framer;
-    int pdus = 0;
-    const Bytes hello = "\x16\x03\x01\x02\x03\x04\x01\x01\x01\x01\x01\x01";
-    framer.Feed(reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(),
-                [&](PduType) { pdus++; });
-    EXPECT_TRUE(framer.IsLost());
-    EXPECT_EQ(0, pdus);
   }
 }

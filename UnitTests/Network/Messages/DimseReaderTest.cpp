@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/Messages/DimseReader.h"
+
+#include "Network/Messages/DimseMessages.h"
+
+#include <gtest/gtest.h>
+#include <string_view>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // The types of the PDUs that begin in these bytes
+    std::vector<PduType> Feed(DimseReader& reader, std::string_view bytes, TimePoint now = {})
+    {
+      std::vector<PduType> found;
+      reader.Feed(
+          reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), now,
+          [&found](PduType type) { found.push_back(type); }, [] {});
+      return found;
+    }
+
+
+    DimseReader Read(std::string_view bytes)
+    {
+      DimseReader reader;
+      Feed(reader, bytes);
+      return reader;
+    }
+
+
+    std::optional<std::uint16_t> ReadField(std::string_view bytes)
+    {
+      return Read(bytes).GetCommand();
+    }
+  }
+
+
+  TEST(DimseReader, ReadsTheCommandField)
+  {
+    EXPECT_EQ(C_STORE_REQUEST, ReadField(MakeDimseCommand(0x0001)));
+    EXPECT_EQ(0x0030, ReadField(MakeDimseCommand(0x0030)));
+  }
+
+
+  TEST(DimseReader, ReadsItFromPieces)
+  {
+    const std::string message = MakeDimseCommand(0x0001);
+    DimseReader reader;
+
+    for (const char& byte : message)
+    {
+      Feed(reader, {&byte, 1});
+    }
+
+    EXPECT_EQ(C_STORE_REQUEST, reader.GetCommand());
+    reader.Forget();
+    EXPECT_FALSE(reader.GetCommand());
+  }
+
+
+  TEST(DimseReader, DoesNotFindItBeforeItIsThere)
+  {
+    const std::string message = MakeDimseCommand(0x0001);
+    const std::size_t end = message.find(std::string("\x00\x00\x00\x01\x02\x00\x00\x00", 8)) + 10;
+
+    for (std::size_t size = 0; size < end; size++)
+    {
+      EXPECT_FALSE(ReadField(message.substr(0, size))) << size;
+    }
+
+    EXPECT_TRUE(ReadField(message.substr(0, end)));
+  }
+
+
+  TEST(DimseReader, DoesNotLookForItInOtherThings)
+  {
+    std::string dataSet = MakeDimseCommand(0x0001);
+    dataSet[11] = 0;  // the message control header: not a command
+    EXPECT_FALSE(ReadField(dataSet));
+
+    std::string release = MakeDimseCommand(0x0001);
+    release[0] = 5;
+    EXPECT_FALSE(ReadField(release));
+    EXPECT_FALSE(ReadField(std::string(200, '\xff')));
+    EXPECT_FALSE(ReadField(std::string("\x04\x00\x00\x00\x00\x10\x00\x00\x00\x0c\x01\x03", 12) +
+                           std::string(100, '\0')));
+  }
+
+
+  TEST(DimseReader, ALengthThatLiesEndsTheSearch)
+  {
+    std::string message = MakeDimseCommand(0x0001);
+    message.replace(16, 4, "\xff\xff\xff\xff");  // of the group length
+    EXPECT_FALSE(ReadField(message));
+  }
+
+
+  TEST(DimseReader, ReadsTheStatusToo)
+  {
+    EXPECT_EQ(0xa700, Read(MakeStoreResponse(0xa700)).GetStatus());
+    EXPECT_FALSE(Read(MakeStoreRequest("1.2.3.4")).GetStatus());
+
+    // Cut off
+    const std::string whole = MakeStoreResponse(0xa700);
+    EXPECT_FALSE(Read(whole.substr(0, whole.size() - 1)).GetStatus());
+  }
+
+
+  TEST(DimseReader, FindsEachPduWhateverTheReadsAre)
+  {
+    const std::string stream = MakeAssociateRequest("PACS", "CT") + MakeDataSet(1000) +
+                               MakePdu(4, "") + MakePdu(4, "123") + MakePdu(5, "1234") +
+                               MakePdu(7, "abrt");
+    const std::vector<PduType> all = {
+        PduType::AssociateRequest, PduType::Data, PduType::Data, PduType::Data,
+        PduType::ReleaseRequest,   PduType::Abort};
+
+    for (std::size_t piece = 1; piece < 50; piece++)
+    {
+      DimseReader reader;
+      std::vector<PduType> types;
+
+      for (std::size_t i = 0; i < stream.size(); i += piece)
+      {
+        const std::vector<PduType> found = Feed(reader, stream.substr(i, piece));
+        types.insert(types.end(), found.begin(), found.end());
+      }
+
+      EXPECT_EQ(all, types);
+      EXPECT_EQ((PduBody{'a', 'b', 'r', 't'}), reader.GetBody());
+    }
+  }
+
+
+  TEST(DimseReader, StopsAtWhatIsNotDicom)
+  {
+    DimseReader reader;
+    EXPECT_TRUE(Feed(reader, "\x16\x03\x01\x02\x03\x04\x01\x01\x01\x01\x01\x01").empty());
+    EXPECT_TRUE(reader.IsLost());
+  }
+
+
+  TEST(DimseReader, AMessageHasItsSizeAndItsTimes)
+  {
+    const TimePoint begin(std::chrono::seconds(1));
+    const TimePoint end(std::chrono::seconds(2));
+    const std::string request = MakeStoreRequest("1.2.3");
+    DimseReader reader;
+    Feed(reader, MakeStoreResponse(0), {});
+    Feed(reader, request + MakeDataSet(100), begin);
+    Feed(reader, MakeDataSet(50), end);
+    Feed(reader, MakePdu(7, "abrt"), end + std::chrono::seconds(1));
+    EXPECT_EQ(C_STORE_REQUEST, reader.GetCommand());
+    EXPECT_EQ(begin, reader.GetFirstByte());
+    EXPECT_EQ(end, reader.GetLastByte());
+    EXPECT_EQ(request.size() + 12 + 100 + 12 + 50, reader.GetSize());
+    EXPECT_TRUE(reader.HasDataSet());
+  }
+
+
+  TEST(DimseReader, ACommandSetInTwoPdusIsOne)
+  {
+    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3"));
+    DimseReader reader;
+    int begun = 0;
+    const std::string bytes = first + second + MakeDimseCommand(0x0fff);
+    reader.Feed(
+        reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), {}, [](PduType) {},
+        [&] { begun++; });
+    EXPECT_EQ(2, begun);
+    EXPECT_EQ(0x0fff, reader.GetCommand());
+  }
+}
