@@ -201,7 +201,7 @@ namespace OrthancPerf
 
   void PluginContext::RefreshOrthancMetrics() const
   {
-    const auto set = [this](const std::string& name, auto value)
+    const auto set = [this](const std::string& name, double value)
     {
       orthanc_.SetMetric("orthanc_perf_" + name, value);
     };
@@ -216,11 +216,11 @@ namespace OrthancPerf
     for (const Outcome outcome : GetAllOutcomes())
     {
       set(ToLabel(outcome) + std::string("_instances"),
-          static_cast<std::int64_t>(received.GetOutcome(outcome)));
+          received.GetOutcome(outcome));
     }
 
-    set("instances_in_flight", static_cast<std::int64_t>(inFlight));
-    set("received_bytes", static_cast<std::int64_t>(received.bytes));
+    set("instances_in_flight", static_cast<double>(inFlight));
+    set("received_bytes", received.bytes);
 
     // Of the last ten seconds
     const std::vector<WindowSummary> windows = recentTraffic_.Summarize();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
-#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -12,61 +11,6 @@ namespace OrthancPerf
   {
     // Tells "never set" from any value that the plugin stores, which is JSON
     constexpr const char* NEVER_SET = "";
-
-    // Services that came after 1.10.1, the oldest header that the plugin is compiled with. They are
-    // called where the running Orthanc has them. Orthanc never changes their numbers and parameters
-    // (the SDK is a binary interface); where a newer header is there, the compiler compares.
-
-    // _OrthancPluginSetMetricsIntegerValue, from Orthanc 1.12.1 on: the older service knows floats
-    // only, which count to 16,777,216
-    struct IntegerMetric
-    {
-      static constexpr std::int32_t SERVICE = 43;
-
-      const char* name;
-      std::int64_t value;
-      OrthancPluginMetricsType type;
-    };
-
-
-    // _OrthancPluginLogMessage, from Orthanc 1.12.4 on: the line names the plugin, and the place in
-    // it, for which Orthanc wants a file and takes any text
-    struct Message
-    {
-      static constexpr std::int32_t SERVICE = 45;
-      static constexpr std::int32_t GENERIC = 1;  // the category; those of plugins are not for them
-      static constexpr std::int32_t ERROR = 0;    // levels
-      static constexpr std::int32_t WARNING = 1;
-
-      const char* message;
-      const char* plugin;
-      const char* file;
-      std::uint32_t line;
-      std::int32_t category;
-      std::int32_t level;
-    };
-
-#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
-    static_assert(IntegerMetric::SERVICE == _OrthancPluginService_SetMetricsIntegerValue);
-    static_assert(sizeof(IntegerMetric) == sizeof(_OrthancPluginSetMetricsIntegerValue));
-    static_assert(offsetof(IntegerMetric, type) ==
-                  offsetof(_OrthancPluginSetMetricsIntegerValue, type));
-    static_assert(Message::SERVICE == _OrthancPluginService_LogMessage);
-    static_assert(Message::GENERIC == OrthancPluginLogCategory_Generic);
-    static_assert(Message::WARNING == OrthancPluginLogLevel_Warning);
-    static_assert(sizeof(Message) == sizeof(_OrthancPluginLogMessage));
-    static_assert(offsetof(Message, category) == offsetof(_OrthancPluginLogMessage, category));
-    static_assert(offsetof(Message, level) == offsetof(_OrthancPluginLogMessage, level));
-#endif
-
-
-    template <typename Parameters>
-    bool Invoke(OrthancPluginContext* context, const Parameters& parameters)
-    {
-      return context->InvokeService(context,
-                                    static_cast<_OrthancPluginService>(Parameters::SERVICE),
-                                    &parameters) == OrthancPluginErrorCode_Success;
-    }
 
 
     // JSON that Orthanc itself has written
@@ -154,51 +98,20 @@ namespace OrthancPerf
     return context_->orthancVersion;
   }
 
-  bool Orthanc::IsAtLeast(int minor, int revision) const
+  void Orthanc::LogError(const std::string& line) const
   {
-    return OrthancPluginCheckVersionAdvanced(context_, 1, minor, revision) == 1;
+    OrthancPluginLogError(context_, ("Perf: " + line).c_str());
   }
 
-  void Orthanc::LogError(const std::string& line, const char* function, std::uint32_t place) const
+  void Orthanc::LogWarning(const std::string& line) const
   {
-    const std::string text = "Perf: " + line;
-
-    const Message message = {text.c_str(), PLUGIN_NAME,      function,
-                             place,        Message::GENERIC, Message::ERROR};
-
-    if (!IsAtLeast(12, 4) || !Invoke(context_, message))
-    {
-      OrthancPluginLogError(context_, text.c_str());
-    }
-  }
-
-  void Orthanc::LogWarning(const std::string& line, const char* function, std::uint32_t place) const
-  {
-    const std::string text = "Perf: " + line;
-
-    const Message message = {text.c_str(), PLUGIN_NAME,      function,
-                             place,        Message::GENERIC, Message::WARNING};
-
-    if (!IsAtLeast(12, 4) || !Invoke(context_, message))
-    {
-      OrthancPluginLogWarning(context_, text.c_str());
-    }
+    OrthancPluginLogWarning(context_, ("Perf: " + line).c_str());
   }
 
   void Orthanc::SetMetric(const std::string& name, double value) const
   {
     OrthancPluginSetMetricsValue(context_, name.c_str(), static_cast<float>(value),
                                  OrthancPluginMetricsType_Default);
-  }
-
-  void Orthanc::SetMetric(const std::string& name, std::int64_t value) const
-  {
-    const IntegerMetric metric = {name.c_str(), value, OrthancPluginMetricsType_Default};
-
-    if (!IsAtLeast(12, 1) || !Invoke(context_, metric))
-    {
-      SetMetric(name, static_cast<double>(value));
-    }
   }
 
   Json::Value Orthanc::GetConfiguration() const

@@ -40,20 +40,11 @@ namespace OrthancPerf
 
     std::string GetVersion() const;
 
-    // Of release 1
-    bool IsAtLeast(int minor, int revision) const;
+    void LogError(const std::string& line) const;
+    void LogWarning(const std::string& line) const;
 
-    // Each with the function and the line that say it, for Orthanc 1.12.4 and newer. Not with the
-    // file: its path is that of whoever has compiled it.
-    void LogError(const std::string& line, const char* function = __builtin_FUNCTION(),
-                  std::uint32_t place = __builtin_LINE()) const;
-    void LogWarning(const std::string& line, const char* function = __builtin_FUNCTION(),
-                    std::uint32_t place = __builtin_LINE()) const;
-
-    // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: whole numbers are exact
-    // from Orthanc 1.12.1 on, and before that have the 24 bits of a float, as all others have
+    // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: a float of 24 bits
     void SetMetric(const std::string& name, double value) const;
-    void SetMetric(const std::string& name, std::int64_t value) const;
 
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;
