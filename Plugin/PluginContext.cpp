@@ -397,8 +397,9 @@ namespace OrthancPerf
   void PluginContext::LoadTuning()
   {
     const std::vector<std::string> warnings = tuning_.Load().warnings;
+    isTuningReported_ = tuning_.IsLoaded();
 
-    if (std::exchange(isTuningAsked_, true) && !tuning_.IsLoaded())
+    if (std::exchange(isTuningAsked_, true) && !isTuningReported_)
     {
       return;  // said already
     }
@@ -411,7 +412,7 @@ namespace OrthancPerf
     const Json::Value overridden =
         DiffJson(ToJson(ApplyTuning(Tuning(), configuredTuning_)), ToJson(*tuning_.Get()));
 
-    if (!overridden.empty())
+    if (isTuningReported_ && !overridden.empty())
     {
       orthanc_.LogWarning(
           "changes saved over REST override the configuration: " + ToText(overridden) +
@@ -429,8 +430,8 @@ namespace OrthancPerf
       recorder_.FollowServers(*served);
 
       // Orthanc holds a lock of all plugins while it asks for this: only once its database has
-      // answered. A change over REST may have loaded it before.
-      if (!tuning_.IsLoaded())
+      // answered. A change over REST may have loaded it before, without a report.
+      if (!isTuningReported_)
       {
         LoadTuning();
       }

@@ -152,6 +152,7 @@ namespace OrthancPerf
     std::atomic<bool> isStarted_ = false;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isTuningAsked_ = false;           // what was saved of it
+    bool isTuningReported_ = false;        // in the log
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;

@@ -3,9 +3,10 @@
 
 #include "Tuning/JsonMergePatch.h"
 #include "Tuning/ParseJson.h"
+#include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 
-#include <exception>
+#include <stdexcept>
 #include <utility>
 
 namespace OrthancPerf
@@ -28,19 +29,6 @@ namespace OrthancPerf
       }
 
       return kept;
-    }
-
-
-    // Makes the one patch do what both do, one after the other. Both name keys, not whole sections.
-    void Append(const Json::Value& later, Json::Value& patch)
-    {
-      for (const std::string& section : later.getMemberNames())
-      {
-        for (const std::string& key : later[section].getMemberNames())
-        {
-          patch[section][key] = later[section][key];
-        }
-      }
     }
   }
 
@@ -67,15 +55,15 @@ namespace OrthancPerf
   TuningOutcome TuningStore::Load()
   {
     std::vector<std::string> warnings;
+    const std::lock_guard<std::mutex> lock(changeMutex_);
 
+    try
     {
-      const std::lock_guard<std::mutex> lock(changeMutex_);
       LoadOnce(warnings);
     }
-
-    if (isLoaded_ && isUnsaved_)
+    catch (const std::exception& e)
     {
-      SaveOverrides(warnings);
+      warnings.emplace_back(e.what());
     }
 
     return {Get(), warnings};
@@ -97,11 +85,6 @@ namespace OrthancPerf
         check_(*Get(), ApplyTuning(configured_, overrides));
       }
 
-      if (!IsLoaded())
-      {
-        Append(canonical, unloaded_);
-      }
-
       outcome.tuning = Change(overrides, onChange);
     }
 
@@ -118,9 +101,8 @@ namespace OrthancPerf
       const std::lock_guard<std::mutex> lock(changeMutex_);
 
       // What was saved is of no interest any more, readable or not, but must be cleared
-      isSaved_ = isSaved_ && isLoaded_;
       isLoaded_ = true;
-      unloaded_.clear();
+      isUnsaved_ = persistence_.has_value();
       outcome.tuning = Change(Json::objectValue, onChange);
     }
 
@@ -162,33 +144,35 @@ namespace OrthancPerf
       return;
     }
 
-    Json::Value saved(Json::objectValue);
+    std::optional<std::string> text;
 
     try
     {
-      const std::optional<std::string> text = persistence_->load();
-      isLoaded_ = true;
-
-      if (text)
-      {
-        isSaved_ = false;  // until it is known to be what PutInForce keeps
-        saved = ReadSavedTuning(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings);
-        isSaved_ = warnings.empty();
-      }
+      text = persistence_->load();
     }
     catch (const std::exception& e)
     {
-      warnings.push_back(std::string("The configuration is in force") +
-                         (isLoaded_ ? "" : " until the database answers") +
-                         ", without the saved changes of the tuning: " + e.what());
+      throw std::runtime_error(
+          std::string("The saved changes of the tuning cannot be read. Until the database answers, "
+                      "the configuration is in force, and only DELETE /perf/tuning is possible: ") +
+          e.what());
     }
 
-    if (isLoaded_)
+    isLoaded_ = true;
+
+    try
     {
-      const Json::Value overrides = WithoutEmptySections(MergeJson(saved, unloaded_));
-      isSaved_ = isSaved_ && overrides == saved;
-      unloaded_.clear();
-      PutInForce(overrides);
+      if (text)
+      {
+        PutInForce(WithoutEmptySections(
+            ReadSavedTuning(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings)));
+      }
+    }
+    catch (const SettingError& e)
+    {
+      warnings.push_back(
+          std::string("The configuration is in force, without the saved changes of the tuning: ") +
+          e.what());
     }
   }
 
@@ -199,7 +183,7 @@ namespace OrthancPerf
     if (overrides != GetOverrides())
     {
       const std::shared_ptr<const Tuning> before = Get();
-      isSaved_ = false;
+      isUnsaved_ = persistence_.has_value();
       PutInForce(overrides);
 
       if (onChange)
@@ -235,22 +219,6 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> saving(saveMutex_);
     std::unique_lock<std::mutex> lock(changeMutex_);
 
-    if (!IsLoaded())
-    {
-      // Not over what was saved, which is unknown
-      if (!unloaded_.empty())
-      {
-        isUnsaved_ = true;
-        warnings.push_back(
-            "The tuning is in force, but could not be saved yet. It is saved as soon as the "
-            "database answers. If Orthanc restarts before, this change is lost");
-      }
-
-      return;
-    }
-
-    isUnsaved_ = persistence_ && !isSaved_;
-
     if (!isUnsaved_)
     {
       return;
@@ -263,8 +231,7 @@ namespace OrthancPerf
     {
       persistence_->save(overrides.empty() ? "" : ToText(overrides));
       lock.lock();
-      isSaved_ = overrides == GetOverrides();  // or another one is to be saved next
-      isUnsaved_ = !isSaved_;
+      isUnsaved_ = overrides != GetOverrides();  // another one is to be saved next
     }
     catch (const std::exception& e)
     {

@@ -75,21 +75,18 @@ namespace OrthancPerf
     void Announce();
 
     // Takes up the saved changes. To be called once Orthanc's database can be used, and again until
-    // they are loaded; changes that come earlier do it themselves. Those that came while it could
-    // not be done count more than what is loaded, key by key, and are saved with it. Later calls do
-    // nothing.
+    // they are loaded. Later calls do nothing.
     TuningOutcome Load();
 
     // False: it is not known yet whether there are saved changes, as the database did not answer
     bool IsLoaded() const noexcept;
 
     // The last change is in force, but is not saved yet, or could not be: the next restart undoes
-    // it. So until a change is saved, which saves all that is in force; or until Load(), if nothing
-    // was loaded yet.
+    // it, unless a later one is saved
     bool IsUnsaved() const noexcept;
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
-    // configuration
+    // configuration. Throws std::runtime_error while the saved changes cannot be loaded.
     TuningOutcome Merge(const Json::Value& patch, const OnTuningChange& onChange = {});
 
     // Back to the configuration, whatever was saved
@@ -102,7 +99,7 @@ namespace OrthancPerf
     Json::Value GetOverrides() const;
 
   private:
-    // These expect changeMutex_ to be held
+    // These expect changeMutex_ to be held. LoadOnce throws std::runtime_error if it cannot.
     void LoadOnce(std::vector<std::string>& warnings);
     std::shared_ptr<const Tuning> Change(const Json::Value& overrides,
                                          const OnTuningChange& onChange);
@@ -117,17 +114,10 @@ namespace OrthancPerf
     const TuningObserver observer_;
     const TuningCheck check_;
 
-    std::mutex saveMutex_;                // held while one is saved, taken before changeMutex_
-    std::mutex changeMutex_;              // held during a whole change, taken before stateMutex_
-    std::atomic<bool> isLoaded_ = false;  // written under changeMutex_
-    bool isSaved_ = true;                 // under changeMutex_: persistence_ holds overrides_
-
-    // Under changeMutex_: a merge patch of what was changed while nothing could be loaded
-    Json::Value unloaded_ = Json::objectValue;
-
-    // Not the opposite of isSaved_, which is also false of saved keys that nobody has changed, and
-    // that this version does not know. Written under changeMutex_.
-    std::atomic<bool> isUnsaved_ = false;
+    std::mutex saveMutex_;                 // held while one is saved, taken before changeMutex_
+    std::mutex changeMutex_;               // held during a whole change, taken before stateMutex_
+    std::atomic<bool> isLoaded_ = false;   // written under changeMutex_
+    std::atomic<bool> isUnsaved_ = false;  // likewise
 
     mutable std::mutex stateMutex_;  // held for a copy only
     Json::Value overrides_;

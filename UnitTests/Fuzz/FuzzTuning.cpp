@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any text as the body of PUT /perf/tuning: it is refused with a SettingError, or accepted, and
-// then shown, put again, and saved and loaded without a change, also if the database answers later.
+// then shown, put again, and saved and loaded without a change.
 // Any text as what the database kept of an earlier release: it is in force, or is ignored with a
 // warning.
 #include "Fuzz/Require.h"
@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 using namespace OrthancPerf;
 
@@ -23,11 +22,6 @@ namespace
   public:
     std::optional<std::string> Load()
     {
-      if (isAway_)
-      {
-        throw std::runtime_error("away");
-      }
-
       return text_;
     }
 
@@ -36,13 +30,7 @@ namespace
       text_ = text.empty() ? std::nullopt : std::optional<std::string>(text);
     }
 
-    void SetAway(bool isAway)
-    {
-      isAway_ = isAway;
-    }
-
   private:
-    bool isAway_ = false;
     std::optional<std::string> text_;
   };
 
@@ -90,23 +78,6 @@ namespace
   }
 
 
-  // The same as if the database had answered from the start
-  void TryWhileNothingIsLoaded(const Json::Value& json)
-  {
-    MemoryPersistence persistence;
-    persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "KeepAliveSeconds": 9},
-                         "IngestTranscoding": {"Engine": "gdcm", "LossyQuality": 50}})");
-    MemoryPersistence early = persistence;
-    early.SetAway(true);
-    TuningStore store(Tuning(), Use(early), {});
-    store.Merge(json);
-    early.SetAway(false);
-    Require(*store.Load().tuning ==
-            *TuningStore(Tuning(), Use(persistence), {}).Merge(json).tuning);
-    Require(early.Load() == persistence.Load() && !store.IsUnsaved());
-  }
-
-
   void TryAsSaved(const std::string& text)
   {
     MemoryPersistence persistence;
@@ -129,7 +100,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Json::Value json = ParseJson(data, size);
     TryAsConfiguration(json);
     TryAsPatch(json);
-    TryWhileNothingIsLoaded(json);
   }
   catch (const SettingError& e)
   {
