@@ -57,12 +57,13 @@ namespace OrthancPerf
     }
 
 
-    template <typename Get>
-    Write PerOrigin(Get get)
+    // A sum of each origin, if it is observed there
+    Write PerOrigin(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
     {
       return ForEachOrigin(
-          [get](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
-          { writer.Add(labels, get(origin.traffic)); });
+          [=](MetricWriter& writer, const Labels& labels, const OriginTotals& origin) {
+            writer.Add(labels, ToNumber(origin.traffic.*isObserved, origin.traffic.*sum));
+          });
     }
 
 
@@ -111,15 +112,14 @@ namespace OrthancPerf
     }
 
 
-    // What the kernel said of the latest connection of each line
-    template <typename Get>
-    Write PerConnection(Get get)
+    // A window of the latest connection of each line
+    Write PerConnection(std::optional<std::uint32_t> TcpSummary::*window)
     {
       return PerPeer(
-          [get](const PeerLine& line) -> Number
+          [window](const PeerLine& line) -> Number
           {
             const std::optional<TcpSummary>& tcp = line.associations.tcp;
-            return tcp ? get(*tcp) : std::nullopt;
+            return tcp ? Number((*tcp).*window) : std::nullopt;
           });
     }
 
@@ -137,14 +137,14 @@ namespace OrthancPerf
     }
 
 
-    template <typename Get>
-    Write OfBudget(Get get)
+    template <typename Value>
+    Write OfBudget(Value AdmissionFigures::*value)
     {
-      return [get](const MetricFigures& figures, MetricWriter& writer)
+      return [value](const MetricFigures& figures, MetricWriter& writer)
       {
         if (figures.budget)
         {
-          writer.Add({}, static_cast<double>(get(*figures.budget)));
+          writer.Add({}, static_cast<double>((*figures.budget).*value));
         }
       };
     }
@@ -251,21 +251,19 @@ namespace OrthancPerf
            ForEachOrigin(&WriteOutcomes)},
           {"ingest_bytes_total", COUNTER, "origin",
            "Bytes of all instances received, with any outcome.",
-           PerOrigin([](const TrafficBucket& traffic) { return ToNumber(true, traffic.bytes); })},
+           ForEachOrigin([](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+                        { writer.Add(labels, origin.traffic.bytes); })},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
            "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
            "Round trips to the object storage for received instances.",
-           PerOrigin([](const TrafficBucket& traffic)
-                     { return ToNumber(traffic.isRemoteObserved, traffic.remoteRoundTrips); })},
+           PerOrigin(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved)},
           {"ingest_database_round_trips_total", COUNTER, "origin",
            "Round trips to the database server for received instances.",
-           PerOrigin([](const TrafficBucket& traffic)
-                     { return ToNumber(traffic.isDatabaseObserved, traffic.databaseRoundTrips); })},
+           PerOrigin(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved)},
           {"ingest_database_queued_seconds_total", COUNTER, "origin",
            "Time that received instances waited for a free connection to the database server.",
-           PerOrigin([](const TrafficBucket& traffic)
-                     { return ToNumber(traffic.isDatabaseObserved, traffic.queuedSeconds); })},
+           PerOrigin(&TrafficBucket::queuedSeconds, &TrafficBucket::isDatabaseObserved)},
           {"ingest_in_flight", GAUGE, "origin", "Instances that are being ingested now.",
            [](const MetricFigures& figures, MetricWriter& writer)
            {
@@ -285,17 +283,6 @@ namespace OrthancPerf
                    { return ToNumber(line.traffic.instances > 0, line.traffic.bytes); })},
           {"peer_phase_seconds_total", COUNTER, "peer, direction, phase",
            "Time of the peer's instances in each phase.", ForEachPeer(&WritePhaseTimes)},
-          {"peer_remote_round_trips_total", COUNTER, "peer, direction",
-           "Round trips to the object storage for the peer's instances.",
-           PerPeer(
-               [](const PeerLine& line)
-               { return ToNumber(line.traffic.isRemoteObserved, line.traffic.remoteRoundTrips); })},
-          {"peer_database_round_trips_total", COUNTER, "peer, direction",
-           "Round trips to the database server for the peer's instances.",
-           PerPeer(
-               [](const PeerLine& line) {
-                 return ToNumber(line.traffic.isDatabaseObserved, line.traffic.databaseRoundTrips);
-               })},
           {"stalls_total", COUNTER, "peer, direction",
            "Waits of 20 ms or more inside a message, or before one while the kernel held back what "
            "Orthanc had written.",
@@ -356,29 +343,19 @@ namespace OrthancPerf
                })},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",
            "Smoothed TCP round trip of the latest association.",
-           PerConnection(
-               [](const TcpSummary& tcp)
-               { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); })},
+           PerPeer(
+               [](const PeerLine& line)
+               {
+                 const std::optional<TcpSummary>& tcp = line.associations.tcp;
+                 return ToNumber(tcp && tcp->roundTrip > Duration::zero(),
+                                 tcp ? ToSeconds(tcp->roundTrip) : 0);
+               })},
           {"peer_send_window_bytes", GAUGE, "peer, direction",
            "Receive window of the peer, now or at the end of the latest association.",
-           PerConnection([](const TcpSummary& tcp) -> Number { return tcp.sendWindow; })},
+           PerConnection(&TcpSummary::sendWindow)},
           {"peer_receive_window_bytes", GAUGE, "peer, direction",
            "Receive window offered to the peer, now or at the end of the latest association.",
-           PerConnection([](const TcpSummary& tcp) -> Number { return tcp.receiveWindow; })},
-          {"peer_send_mss_bytes", GAUGE, "peer, direction",
-           "Maximum size of TCP segments to the peer in the latest association.",
-           PerConnection([](const TcpSummary& tcp)
-                         { return ToNumber(tcp.sendMss > 0, tcp.sendMss); })},
-          {"peer_receive_window_limited_seconds_total", COUNTER, "peer, direction",
-           "Time during which the full receive window of the peer kept data from being sent. "
-           "Finished associations only.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.associations.receiveWindowLimited); })},
-          {"peer_send_buffer_limited_seconds_total", COUNTER, "peer, direction",
-           "Time during which the small send buffer kept data from being sent. Finished "
-           "associations only.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.associations.sendBufferLimited); })},
+           PerConnection(&TcpSummary::receiveWindow)},
           {"peer_retransmits_total", COUNTER, "peer, direction",
            "TCP segments retransmitted. Finished associations only.",
            PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},
@@ -391,24 +368,27 @@ namespace OrthancPerf
            "Bytes of the DICOM files that engines read and wrote.", ForEachEngine(&WriteSides)},
           {"ingest_budget_bytes", GAUGE, "",
            "Memory that large messages in flight may take; 0: no limit.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.limit; })},
+           OfBudget(&AdmissionFigures::limit)},
           {"ingest_budget_held_bytes", GAUGE, "",
            "Memory that large messages in flight have reserved.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.held; })},
+           OfBudget(&AdmissionFigures::held)},
           {"ingest_budget_in_flight", GAUGE, "",
            "Large messages being received, including waiting ones.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.inFlight; })},
+           OfBudget(&AdmissionFigures::inFlight)},
           {"ingest_budget_waiting", GAUGE, "", "Messages that wait for room in the budget.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.waiting; })},
+           OfBudget(&AdmissionFigures::waiting)},
           {"ingest_budget_waits_total", COUNTER, "",
            "Messages that had to wait for room in the budget.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.waits; })},
+           OfBudget(&AdmissionFigures::waits)},
           {"ingest_budget_waited_seconds_total", COUNTER, "",
            "Time that messages waited for room in the budget.",
-           OfBudget([](const AdmissionFigures& budget) { return ToSeconds(budget.waited); })},
+           [](const MetricFigures& figures, MetricWriter& writer)
+           {
+             writer.Add({}, figures.budget ? ToNumber(figures.budget->waited) : std::nullopt);
+           }},
           {"ingest_budget_given_up_total", COUNTER, "",
            "Messages that were admitted over the budget after the longest wait.",
-           OfBudget([](const AdmissionFigures& budget) { return budget.givenUp; })},
+           OfBudget(&AdmissionFigures::givenUp)},
           {"tuning", GAUGE, "setting",
            "The tuning in force: numbers as they are, switches as 0 and 1.",
            PerName("setting", &MetricFigures::tuning)},

@@ -33,25 +33,6 @@ namespace OrthancPerf
     }
 
 
-    void Update(std::optional<TcpSummary>& known, const std::optional<TcpSummary>& tcp)
-    {
-      if (tcp)
-      {
-        known = tcp;
-      }
-    }
-
-
-    template <typename Number>
-    void AddTo(std::optional<Number>& total, const std::optional<Number>& number)
-    {
-      if (number)
-      {
-        total = total.value_or(Number()) + *number;
-      }
-    }
-
-
     void AddTo(TimeSummary& summary, const std::optional<Duration>& duration)
     {
       if (duration)
@@ -86,14 +67,12 @@ namespace OrthancPerf
     AddTo(setup, association.setup);
     AddTo(connect, association.connect);
     Update(parties, association.parties);
-    Update(tcp, association.tcp);
+    tcp = association.tcp ? association.tcp : tcp;
     rejection = association.rejection.empty() ? rejection : association.rejection;
 
     if (association.tcp)
     {
       retransmits = retransmits.value_or(0) + association.tcp->retransmits;
-      AddTo(receiveWindowLimited, association.tcp->receiveWindowLimited);
-      AddTo(sendBufferLimited, association.tcp->sendBufferLimited);
     }
   }
 
@@ -102,7 +81,7 @@ namespace OrthancPerf
   {
     open = open.value_or(0) + 1;
     Update(parties, association.parties);
-    Update(tcp, association.tcp);
+    tcp = association.tcp ? association.tcp : tcp;
   }
 
 

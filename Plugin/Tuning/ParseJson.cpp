@@ -7,6 +7,7 @@
 #include <json/writer.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -46,9 +47,10 @@ namespace OrthancPerf
 
   Json::Value ParseJson(const void* body, std::size_t size)
   {
-    if (size == 0 || body == nullptr)
+    // JsonCpp takes a zero byte for the end
+    if (size == 0 || body == nullptr || std::memchr(body, 0, size) != nullptr)
     {
-      throw MakeError("it is empty");
+      throw MakeError("it is empty, or has a zero byte");
     }
 
     if (size > MAXIMUM_JSON_SIZE)

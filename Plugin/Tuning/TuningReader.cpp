@@ -36,11 +36,9 @@ namespace OrthancPerf
           else
           {
             const Json::Value& section = document[name];
-            Take(
-                [&] {
-                  canonical[name] =
-                      ReadSection(name, section.isNull() ? NameAllKeys(name) : section);
-                });
+            Take([&] {
+              canonical[name] = section.isNull() ? NameAllKeys(name) : ReadSection(name, section);
+            });
           }
         }
 
@@ -49,21 +47,19 @@ namespace OrthancPerf
 
       void ReportUnknownKey(const std::string& key, const Json::Value& value) const
       {
+        const SettingError error = SettingError::ForUnknownKey(key, value, GetTuningPaths(path));
+
+        if (warnings != nullptr)
+        {
+          warnings->push_back(std::string(error.what()) + " is ignored");
+          return;
+        }
+
         // In a patch: as the configuration has it
-        if (warnings == nullptr && (key == "Perf" || key == "Tuning"))
-        {
-          throw SettingError("Leave out \"" + key + "\": a change begins with its sections", key,
-                             Describe(value), boost::algorithm::join(GetTuningSections(), ", "));
-        }
-
-        if (warnings == nullptr)
-        {
-          throw SettingError::ForUnknownKey(key, value, GetTuningPaths(path));
-        }
-
-        warnings->push_back(
-            std::string(SettingError::ForUnknownKey(key, value, GetTuningPaths(path)).what()) +
-            " is ignored");
+        throw key == "Perf" || key == "Tuning"
+            ? SettingError("Leave out \"" + key + "\": a change begins with its sections", key,
+                           error.GetFound(), boost::algorithm::join(GetTuningSections(), ", "))
+            : error;
       }
 
       // Reads a part of the document
@@ -92,7 +88,7 @@ namespace OrthancPerf
 
         for (const TuningKey& key : GetTuningKeys())
         {
-          if (key.section == section)
+          if (key.section == section && key.name != PRESET)
           {
             keys[key.name] = Json::nullValue;
           }
@@ -143,16 +139,14 @@ namespace OrthancPerf
       // The values of all keys that the preset sets, each null if the preset is; none for "custom"
       Json::Value ReadPreset(const Json::Value& preset) const
       {
-        const Tuning tuning =
-            preset.isNull() ? Tuning() : Apply(*FindTuningKey(DICOM_SOCKETS, PRESET), preset);
-        Json::Value values = ToJson(tuning)[DICOM_SOCKETS];
-        values.removeMember(PRESET);
-
-        for (Json::Value& value : values)
+        if (preset.isNull())
         {
-          value = preset.isNull() ? Json::Value() : value;
+          return NameAllKeys(DICOM_SOCKETS);
         }
 
+        const Tuning tuning = Apply(*FindTuningKey(DICOM_SOCKETS, PRESET), preset);
+        Json::Value values = ToJson(tuning)[DICOM_SOCKETS];
+        values.removeMember(PRESET);
         return preset == ToLabel(SocketPreset::Custom) ? Json::Value(Json::objectValue) : values;
       }
 
