@@ -215,8 +215,7 @@ namespace OrthancPerf
 
     for (const Outcome outcome : GetAllOutcomes())
     {
-      set(ToLabel(outcome) + std::string("_instances"),
-          received.GetOutcome(outcome));
+      set(ToLabel(outcome) + std::string("_instances"), received.GetOutcome(outcome));
     }
 
     set("instances_in_flight", static_cast<double>(inFlight));

@@ -61,9 +61,8 @@ namespace OrthancPerf
     Write PerOrigin(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
     {
       return ForEachOrigin(
-          [=](MetricWriter& writer, const Labels& labels, const OriginTotals& origin) {
-            writer.Add(labels, ToNumber(origin.traffic.*isObserved, origin.traffic.*sum));
-          });
+          [=](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+          { writer.Add(labels, ToNumber(origin.traffic.*isObserved, origin.traffic.*sum)); });
     }
 
 
@@ -252,7 +251,7 @@ namespace OrthancPerf
           {"ingest_bytes_total", COUNTER, "origin",
            "Bytes of all instances received, with any outcome.",
            ForEachOrigin([](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
-                        { writer.Add(labels, origin.traffic.bytes); })},
+                         { writer.Add(labels, origin.traffic.bytes); })},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
            "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
@@ -378,8 +377,7 @@ namespace OrthancPerf
           {"ingest_budget_waiting", GAUGE, "", "Messages that wait for room in the budget.",
            OfBudget(&AdmissionFigures::waiting)},
           {"ingest_budget_waits_total", COUNTER, "",
-           "Messages that had to wait for room in the budget.",
-           OfBudget(&AdmissionFigures::waits)},
+           "Messages that had to wait for room in the budget.", OfBudget(&AdmissionFigures::waits)},
           {"ingest_budget_waited_seconds_total", COUNTER, "",
            "Time that messages waited for room in the budget.",
            [](const MetricFigures& figures, MetricWriter& writer)

@@ -36,9 +36,11 @@ namespace OrthancPerf
           else
           {
             const Json::Value& section = document[name];
-            Take([&] {
-              canonical[name] = section.isNull() ? NameAllKeys(name) : ReadSection(name, section);
-            });
+            Take(
+                [&] {
+                  canonical[name] =
+                      section.isNull() ? NameAllKeys(name) : ReadSection(name, section);
+                });
           }
         }
 

@@ -92,7 +92,6 @@ UNTRUE = {
     "database-latency",
     "delayed-ack",
     "engine-switched-off",
-    "parallel-ingest",
     "receiver-bottleneck",
     "window",
     "window-sending",

@@ -51,7 +51,7 @@ def fleet(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fl
 
         yield {
             "orthanc-a": start([plugin]),
-            "orthanc-b": start([plugin], TcpNoDelay=False),
+            "orthanc-b": start([plugin], PostgreSQL={"EnableStorage": True}),
             "orthanc-plain": start([]),
         }
 
@@ -118,7 +118,7 @@ STATUS = {
 def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
     fleet: Fleet, pair: Path, make_series: MakeSeries
 ) -> None:
-    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
+    advice.find(fleet["orthanc-b"], "postgresql-storage")
     images = make_series("fleet-tool", 5)
     for name, share in (("orthanc-a", images[:3]), ("orthanc-b", images[3:])):
         for image in share:
@@ -157,12 +157,12 @@ def test_one_that_only_waits_for_an_answer_is_well(tmp_path: Path) -> None:
 
 
 def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
-    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
+    advice.find(fleet["orthanc-b"], "postgresql-storage")
     code, document = run_json(pair, "findings")
     assert code == 1
     found = [[f["ID"] for f in server["Findings"]] for server in document["Servers"]]
-    assert "http-tcp-no-delay" not in found[0] and "http-tcp-no-delay" in found[1]
-    assert re.search(r"(?m)^orthanc-b +http-tcp-no-delay", run(pair, "findings")[1])
+    assert "postgresql-storage" not in found[0] and "postgresql-storage" in found[1]
+    assert re.search(r"(?m)^orthanc-b +postgresql-storage", run(pair, "findings")[1])
 
 
 def test_all_are_tuned_and_each_answers(fleet: Fleet, pair: Path) -> None:

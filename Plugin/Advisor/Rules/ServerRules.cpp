@@ -126,7 +126,7 @@ namespace OrthancPerf
     }
 
 
-    // ---- dicom-threads, parallel-ingest ------------------------------------------------------
+    // ---- dicom-threads -----------------------------------------------------------------------
 
     // Orthanc's default
     constexpr std::uint64_t DEFAULT_THREADS = 4;
@@ -137,51 +137,11 @@ namespace OrthancPerf
     // Associations with data that no thread was free for, on average
     constexpr double MINIMUM_WAITING = 0.5;
 
-    // Instances at work at once, for a core, that are too many: report 002 gains up to 1.3
-    // associations a core
-    constexpr double INSTANCES_PER_CORE = 6;
-    constexpr double MINIMUM_INSTANCES_AT_ONCE = 12;
-
-    // Traffic long enough for a mean, in seconds
-    constexpr double MINIMUM_ACTIVE = 3;
-
-
-    std::uint64_t CountThreads(const Evidence& evidence)
-    {
-      return evidence.facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS);
-    }
-
-
     // DICOM threads that are enough for these cores: two at work for each, and as many that are
-    // held by silent associations. All of them at work are still less than too many.
+    // held by silent associations
     std::uint64_t GetEnoughThreads(const Evidence& evidence)
     {
       return std::max<std::uint64_t>(2 * DEFAULT_THREADS, 4ULL * evidence.facts.cores);
-    }
-
-
-    // Of all instances, without what only their senders work on
-    double GetSecondsAtWork(const TrafficBucket& traffic)
-    {
-      return traffic.GetTotalSeconds() - traffic.GetSeconds(Phase::Receive);
-    }
-
-
-    // Instances at work at once, if they are too many; else 0. Little's law: the mean number at
-    // work is the time of all over the time on the wall.
-    double FindTooManyAtOnce(const Evidence& evidence)
-    {
-      const TrafficBucket& traffic = evidence.received;
-
-      if (traffic.instances < MINIMUM_INSTANCES || traffic.activeSeconds < MINIMUM_ACTIVE)
-      {
-        return 0;
-      }
-
-      const double atOnce = GetSecondsAtWork(traffic) / traffic.activeSeconds;
-      const double tooMany =
-          std::max(MINIMUM_INSTANCES_AT_ONCE, INSTANCES_PER_CORE * evidence.facts.cores);
-      return atOnce < tooMany ? 0 : atOnce;
     }
 
 
@@ -189,11 +149,11 @@ namespace OrthancPerf
     {
       const LoadEvidence& load = evidence.load;
       const TrafficBucket& traffic = evidence.received;
-      const std::uint64_t threads = CountThreads(evidence);
+      const std::uint64_t threads = evidence.facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS);
       const std::uint64_t enough = GetEnoughThreads(evidence);
 
       if (load.looks < MINIMUM_LOOKS || load.waiting < MINIMUM_WAITING || threads >= enough ||
-          traffic.instances < MINIMUM_INSTANCES || FindTooManyAtOnce(evidence) > 0)
+          traffic.instances < MINIMUM_INSTANCES)
       {
         return std::nullopt;
       }
@@ -207,33 +167,6 @@ namespace OrthancPerf
       judgement.words["Enough"] = static_cast<Json::UInt64>(enough);
       judgement.document = MakeOption(
           "DicomThreadsCount", static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));
-      return judgement;
-    }
-
-
-    std::optional<Judgement> JudgeParallelism(const Evidence& evidence)
-    {
-      const TrafficBucket& traffic = evidence.received;
-      const double cores = evidence.facts.cores;
-      const double atOnce = FindTooManyAtOnce(evidence);
-
-      if (atOnce <= 0)
-      {
-        return std::nullopt;
-      }
-
-      const std::uint64_t enough = GetEnoughThreads(evidence);
-      Judgement judgement({{"InstancesAtOnce", atOnce},
-                           {"Cores", evidence.facts.cores},
-                           {"OpenAssociations", evidence.load.associations}},
-                          EstimateShare(GetSecondsAtWork(traffic) * (1 - cores / atOnce), traffic));
-
-      if (CountThreads(evidence) > enough)
-      {
-        judgement.variant = "threads";
-        judgement.document = MakeOption("DicomThreadsCount", static_cast<Json::UInt64>(enough));
-      }
-
       return judgement;
     }
 
@@ -477,12 +410,6 @@ namespace OrthancPerf
     }
 
 
-    Json::Value AnswerAtOnce(const ServerFacts& facts)
-    {
-      return ProposeIf(!facts.IsOn("TcpNoDelay", true), MakeOption("TcpNoDelay", true));
-    }
-
-
     Json::Value StoreInFolder(const ServerFacts& facts)
     {
       const Json::Value& section = facts.configuration["PostgreSQL"];
@@ -495,7 +422,6 @@ namespace OrthancPerf
                                   {"find-limits", LARGE_STORE, &LimitFinds},
                                   {"storage-access-on-find", LARGE_STORE, &FindInIndex},
                                   {"save-jobs", LARGE_STORE, &ForgetJobs},
-                                  {"http-tcp-no-delay", 0, &AnswerAtOnce},
                                   {"postgresql-storage", 0, &StoreInFolder}};
 
 
@@ -528,11 +454,15 @@ namespace OrthancPerf
   std::vector<Rule> MakeServerRules()
   {
     return {
-        {"failed-instances", &JudgeFailures},   {"stuck-instances", &JudgeStuck},
-        {"dicom-threads", &JudgeDicomThreads},  {"parallel-ingest", &JudgeParallelism},
-        {"memory-limit", &JudgeMemory},         {"ingest-memory", &JudgeIngestMemory},
-        {"sqlite-lookup-index", &JudgeLookups}, {"archive-compression", &JudgeArchives},
-        {"http-compression", &JudgeGzip},       Rule(&GoThroughChecklist),
+        {"failed-instances", &JudgeFailures},
+        {"stuck-instances", &JudgeStuck},
+        {"dicom-threads", &JudgeDicomThreads},
+        {"memory-limit", &JudgeMemory},
+        {"ingest-memory", &JudgeIngestMemory},
+        {"sqlite-lookup-index", &JudgeLookups},
+        {"archive-compression", &JudgeArchives},
+        {"http-compression", &JudgeGzip},
+        Rule(&GoThroughChecklist),
     };
   }
 }

@@ -154,10 +154,9 @@ namespace OrthancPerf
   {
     evidence_.facts.storedInstances = 100'000;
     evidence_.facts.orthancVersion = "1.10.1";
-    configuration_["TcpNoDelay"] = false;
     configuration_["PostgreSQL"]["EnableStorage"] = true;
     const std::vector<Finding> findings = JudgeAll();
-    EXPECT_EQ(5U, findings.size());
+    EXPECT_EQ(4U, findings.size());
 
     for (const Finding& finding : findings)
     {
