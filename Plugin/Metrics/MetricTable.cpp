@@ -61,8 +61,8 @@ namespace OrthancPerf
     Write PerOrigin(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
     {
       return ForEachOrigin(
-          [=](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
-          { writer.Add(labels, ToNumber(origin.traffic.*isObserved, origin.traffic.*sum)); });
+          [=](MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
+          { writer.Add(labels, ToNumber(origin.*isObserved, origin.*sum)); });
     }
 
 
@@ -163,21 +163,21 @@ namespace OrthancPerf
     }
 
 
-    void WriteOutcomes(MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+    void WriteOutcomes(MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
     {
       for (const Outcome outcome : GetAllOutcomes())
       {
-        writer.Add(With(labels, "outcome", ToLabel(outcome)), origin.traffic.GetOutcome(outcome));
+        writer.Add(With(labels, "outcome", ToLabel(outcome)), origin.GetOutcome(outcome));
       }
     }
 
 
-    void WritePhases(MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+    void WritePhases(MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
     {
       for (const Phase phase : GetAllPhases())
       {
         writer.AddHistogram(With(labels, "phase", ToLabel(phase)),
-                            origin.phases[static_cast<std::size_t>(phase)]);
+                            origin.latencies[static_cast<std::size_t>(phase)]);
       }
     }
 
@@ -250,8 +250,8 @@ namespace OrthancPerf
            ForEachOrigin(&WriteOutcomes)},
           {"ingest_bytes_total", COUNTER, "origin",
            "Bytes of all instances received, with any outcome.",
-           ForEachOrigin([](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
-                         { writer.Add(labels, origin.traffic.bytes); })},
+           ForEachOrigin([](MetricWriter& writer, const Labels& labels,
+                            const TrafficSummary& origin) { writer.Add(labels, origin.bytes); })},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
            "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
@@ -313,7 +313,7 @@ namespace OrthancPerf
            "HTTP requests that read, by route and first digit of the status; C-GET, C-MOVE, "
            "C-FIND.",
            ForEachRead(
-               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                {
                  for (std::size_t i = 0; i < reads.statuses.size(); i++)
                  {
@@ -322,17 +322,17 @@ namespace OrthancPerf
                  }
                })},
           {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
-           ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+           ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                        { writer.Add(labels, ToNumber(reads.bytes > 0, reads.bytes)); })},
           {"read_client_wait_seconds_total", COUNTER, "class",
            "Of their phase send: waits for room in the client's window, or for DIMSE responses.",
            ForEachRead(
-               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                { writer.Add(labels, ToNumber(reads.bytes > 0, ToSeconds(reads.clientWait))); })},
           {"read_phase_seconds", HISTOGRAM, "class, phase",
            "Time of those requests: idle before them, receive, database, storage, work, send.",
            ForEachRead(
-               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                {
                  for (const RequestPhase phase : GetAllRequestPhases())
                  {

@@ -22,10 +22,10 @@ namespace OrthancPerf
     std::string version;  // of the plugin
     std::string orthancVersion;
     std::optional<double> startTime;              // Unix time
-    std::vector<OriginTotals> origins;            // by Origin
+    std::vector<TrafficSummary> origins;          // by Origin
     std::vector<std::size_t> inFlight;            // instances by Origin
     std::vector<SetupHistogram> setups;           // by Direction
-    std::vector<ReadTotals> reads;                // by RouteClass
+    std::vector<ReadSummary> reads;               // by RouteClass
     std::vector<PeerSummary> peers;               // a peer without a name: not known
     std::vector<EngineAttempts> transcodings;     // by engine and target
     std::optional<AdmissionFigures> budget;       // of memory

@@ -8,7 +8,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t WINDOW = 5 * SLOTS_OF_A_MINUTE;
+    constexpr std::size_t MINUTES = 5;
     constexpr std::size_t SLOWEST = 20;  // of each class
     constexpr std::chrono::hours REMEMBERED(1);
 
@@ -26,38 +26,10 @@ namespace OrthancPerf
   }
 
 
-  void ReadSums::Add(const FinishedRequest& request) noexcept
-  {
-    requests++;
-    failed += request.HasFailed() ? 1 : 0;
-    bytes += request.bytesSent;
-    clientWait += request.clientWait;
-
-    for (std::size_t i = 0; i < phases.size(); i++)
-    {
-      phases[i] += request.phases[i].value_or(Duration::zero());
-    }
-  }
-
-
-  void ReadSums::Add(const ReadSums& other) noexcept
-  {
-    requests += other.requests;
-    failed += other.failed;
-    bytes += other.bytes;
-    clientWait += other.clientWait;
-
-    for (std::size_t i = 0; i < phases.size(); i++)
-    {
-      phases[i] += other.phases[i];
-    }
-  }
-
-
   RecentRequests::RecentRequests(std::size_t capacity, Now now) :
     now_(std::move(now)),
     latest_(capacity),
-    slots_(SLOT_LENGTH, WINDOW, now_())
+    slots_(std::chrono::minutes(1), MINUTES, now_())
   {
   }
 
@@ -124,12 +96,12 @@ namespace OrthancPerf
   }
 
 
-  std::array<ReadSums, ROUTE_CLASS_COUNT> RecentRequests::Summarize() const
+  std::array<ReadSummary, ROUTE_CLASS_COUNT> RecentRequests::Summarize() const
   {
-    std::array<ReadSums, ROUTE_CLASS_COUNT> sums;
+    std::array<ReadSummary, ROUTE_CLASS_COUNT> sums;
     const std::lock_guard lock(mutex_);
-    slots_.ForEach(slots_.GetBegin(now_(), WINDOW),
-                   [&sums](const std::array<ReadSums, ROUTE_CLASS_COUNT>& slot, TimePoint)
+    slots_.ForEach(slots_.GetBegin(now_(), MINUTES),
+                   [&sums](const std::array<ReadSummary, ROUTE_CLASS_COUNT>& slot, TimePoint)
                    {
                      for (std::size_t i = 0; i < sums.size(); i++)
                      {

@@ -3,6 +3,7 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/SlotRing.h"
+#include "Metrics/TrafficSummary.h"
 
 #include <boost/circular_buffer.hpp>
 
@@ -25,23 +26,10 @@ namespace OrthancPerf
   };
 
 
-  // What the requests of one class add up to
-  struct ReadSums
-  {
-    std::uint64_t requests = 0;
-    std::uint64_t failed = 0;  // FinishedRequest::HasFailed
-    std::uint64_t bytes = 0;
-    std::array<Duration, REQUEST_PHASE_COUNT> phases = {};  // by RequestPhase
-    Duration clientWait = Duration::zero();
-
-    void Add(const FinishedRequest& request) noexcept;
-    void Add(const ReadSums& other) noexcept;
-  };
-
-
   // Requests that read, for GET /perf/requests: the latest, the slowest of each class in the
   // last hour, and sums by class over the last five minutes. Owned by the plugin's context; any
-  // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each.
+  // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each, and 100
+  // kB.
   class RecentRequests : public IJournalObserver
   {
   public:
@@ -58,14 +46,14 @@ namespace OrthancPerf
     // At most "limit" that match, slowest first, of the last hour
     std::vector<FinishedRequest> Slowest(std::size_t limit, const RequestFilter& filter) const;
 
-    // By RouteClass, over the last five minutes
-    std::array<ReadSums, ROUTE_CLASS_COUNT> Summarize() const;
+    // By RouteClass, over the last four to five minutes
+    std::array<ReadSummary, ROUTE_CLASS_COUNT> Summarize() const;
 
   private:
     const Now now_;
     mutable std::mutex mutex_;
     boost::circular_buffer<FinishedRequest> latest_;                       // the newest first
     std::array<std::vector<FinishedRequest>, ROUTE_CLASS_COUNT> slowest_;  // each slowest first
-    SlotRing<std::array<ReadSums, ROUTE_CLASS_COUNT>> slots_;
+    SlotRing<std::array<ReadSummary, ROUTE_CLASS_COUNT>> slots_;
   };
 }

@@ -63,37 +63,4 @@ namespace OrthancPerf
 
     return summaries;
   }
-
-
-  void TrafficSummary::Add(const FinishedInstance& instance) noexcept
-  {
-    TrafficBucket::Add(instance);
-    bool hasDuration = false;
-
-    for (const Phase phase : GetAllPhases())
-    {
-      if (const std::optional<Duration> time = instance.phases.Get(phase))
-      {
-        latencies[static_cast<std::size_t>(phase)].Add(ToSeconds(*time));
-        hasDuration = hasDuration || IsPartOfDuration(phase);
-      }
-    }
-
-    if (hasDuration)
-    {
-      duration.Add(ToSeconds(instance.phases.GetTotal()));
-    }
-  }
-
-
-  void TrafficSummary::Add(const TrafficSummary& other) noexcept
-  {
-    TrafficBucket::Add(other);
-    duration.Add(other.duration);
-
-    for (std::size_t i = 0; i < PHASE_COUNT; i++)
-    {
-      latencies[i].Add(other.latencies[i]);
-    }
-  }
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/BucketHistogram.h"
 #include "Metrics/LatestTraffic.h"
+#include "Metrics/TrafficSummary.h"
 
 #include <array>
 #include <functional>
@@ -12,17 +12,6 @@
 
 namespace OrthancPerf
 {
-  // The traffic of one direction, with the distributions of its times. A histogram without
-  // durations: the phase was not observed.
-  struct TrafficSummary : TrafficBucket
-  {
-    PhaseHistogram duration;  // of the whole instance: PhaseDurations::GetTotal()
-    std::array<PhaseHistogram, PHASE_COUNT> latencies;
-
-    void Add(const FinishedInstance& instance) noexcept;
-    void Add(const TrafficSummary& other) noexcept;
-  };
-
   struct WindowSummary
   {
     Duration length = Duration::zero();                    // the nominal one: a minute

@@ -19,16 +19,7 @@ namespace OrthancPerf
     }
 
     const std::lock_guard lock(mutex_);
-    OriginTotals& origin = origins_[static_cast<std::size_t>(instance.origin)];
-    origin.traffic.Add(instance);
-
-    for (const Phase phase : GetAllPhases())
-    {
-      if (const std::optional<Duration> duration = instance.phases.Get(phase))
-      {
-        origin.phases[static_cast<std::size_t>(phase)].Add(ToSeconds(*duration));
-      }
-    }
+    origins_[static_cast<std::size_t>(instance.origin)].Add(instance);
   }
 
 
@@ -45,29 +36,18 @@ namespace OrthancPerf
   void ServerTotals::OnRequestFinished(const FinishedRequest& request) noexcept
   {
     const std::lock_guard lock(mutex_);
-    ReadTotals& totals = reads_[static_cast<std::size_t>(request.route)];
-    totals.bytes += request.bytesSent;
-    totals.clientWait += request.clientWait;
-    totals.statuses[request.GetStatusPlace()]++;
-
-    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
-    {
-      if (request.phases[i])
-      {
-        totals.phases[i].Add(ToSeconds(*request.phases[i]));
-      }
-    }
+    reads_[static_cast<std::size_t>(request.route)].Add(request);
   }
 
 
-  std::vector<ReadTotals> ServerTotals::GetReads() const
+  std::vector<ReadSummary> ServerTotals::GetReads() const
   {
     const std::lock_guard lock(mutex_);
     return reads_;
   }
 
 
-  std::vector<OriginTotals> ServerTotals::GetOrigins() const
+  std::vector<TrafficSummary> ServerTotals::GetOrigins() const
   {
     const std::lock_guard lock(mutex_);
     return origins_;
@@ -79,9 +59,9 @@ namespace OrthancPerf
     TrafficBucket sum;
     const std::lock_guard lock(mutex_);
 
-    for (const OriginTotals& origin : origins_)
+    for (const TrafficSummary& origin : origins_)
     {
-      sum.Add(origin.traffic);
+      sum.Add(origin);
     }
 
     return sum;

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/BucketHistogram.h"
-#include "Metrics/TrafficBucket.h"
+#include "Metrics/TrafficSummary.h"
 
 #include <array>
 #include <cstddef>
@@ -21,24 +20,6 @@ namespace OrthancPerf
 
   using SetupHistogram = BucketHistogram<SETUP_BOUNDS>;
 
-  // What came in by one way since the start. A histogram without values: the phase was not
-  // observed.
-  struct OriginTotals
-  {
-    TrafficBucket traffic;
-    std::array<PhaseHistogram, PHASE_COUNT> phases;
-  };
-
-  // What the requests of one class read since the start
-  struct ReadTotals
-  {
-    std::uint64_t bytes = 0;
-    std::array<std::uint64_t, READ_STATUSES.size()> statuses = {};
-    Duration clientWait = Duration::zero();
-    std::array<PhaseHistogram, REQUEST_PHASE_COUNT> phases;
-  };
-
-
   // What the server received since the start, by origin, and how long associations took to be
   // answered: for the metrics. Owned by the plugin's context; any thread may call it. One mutex,
   // held for less than a microsecond by an instance, and while a scrape copies 25 kB.
@@ -54,10 +35,10 @@ namespace OrthancPerf
     void OnRequestFinished(const FinishedRequest& request) noexcept override;
 
     // By Origin
-    std::vector<OriginTotals> GetOrigins() const;
+    std::vector<TrafficSummary> GetOrigins() const;
 
     // By RouteClass
-    std::vector<ReadTotals> GetReads() const;
+    std::vector<ReadSummary> GetReads() const;
 
     // Of all origins together
     TrafficBucket GetReceived() const;
@@ -67,8 +48,8 @@ namespace OrthancPerf
 
   private:
     mutable std::mutex mutex_;
-    std::vector<OriginTotals> origins_;
+    std::vector<TrafficSummary> origins_;
     std::vector<SetupHistogram> setups_;
-    std::vector<ReadTotals> reads_;
+    std::vector<ReadSummary> reads_;
   };
 }

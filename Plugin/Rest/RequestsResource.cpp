@@ -46,18 +46,18 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const ReadSums& sums)
+    Json::Value Describe(const ReadSummary& sums)
     {
       Json::Value json;
-      json["Requests"] = ToJson(sums.requests);
-      json["Failed"] = ToJson(sums.failed);
+      json["Requests"] = ToJson(sums.CountRequests());
+      json["Failed"] = ToJson(sums.CountFailed());
       json["Bytes"] = ToJson(sums.bytes);
       json["ClientWait"] = ToJson(sums.clientWait);
 
       for (const RequestPhase phase : GetAllRequestPhases())
       {
         json["PhaseTimes"][ToKey(ToLabel(phase))] =
-            ToJson(sums.phases[static_cast<std::size_t>(phase)]);
+            sums.phases[static_cast<std::size_t>(phase)].sum;
       }
 
       return json;
@@ -65,15 +65,15 @@ namespace OrthancPerf
 
 
     // Those of which there was any
-    Json::Value Describe(const std::array<ReadSums, ROUTE_CLASS_COUNT>& classes)
+    Json::Value Describe(const std::array<ReadSummary, ROUTE_CLASS_COUNT>& classes)
     {
       Json::Value json = Json::objectValue;
 
       for (const RouteClass route : GetAllRouteClasses())
       {
-        const ReadSums& sums = classes[static_cast<std::size_t>(route)];
+        const ReadSummary& sums = classes[static_cast<std::size_t>(route)];
 
-        if (sums.requests > 0)
+        if (sums.CountRequests() > 0)
         {
           json[ToLabel(route)] = Describe(sums);
         }

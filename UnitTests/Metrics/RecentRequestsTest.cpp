@@ -84,13 +84,16 @@ namespace OrthancPerf
   {
     Finish(RouteClass::WadoFrames, 1);
     Finish(RouteClass::WadoFrames, 3);
-    const ReadSums frames = requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)];
-    EXPECT_EQ(2U, frames.requests);
-    EXPECT_EQ(0U, frames.failed);
+    const ReadSummary frames =
+        requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)];
+    EXPECT_EQ(2U, frames.CountRequests());
+    EXPECT_EQ(0U, frames.CountFailed());
     EXPECT_EQ(2000U, frames.bytes);
-    EXPECT_EQ(milliseconds(4), frames.phases[static_cast<std::size_t>(RequestPhase::Work)]);
+    EXPECT_DOUBLE_EQ(0.004, frames.phases[static_cast<std::size_t>(RequestPhase::Work)].sum);
     EXPECT_EQ(milliseconds(2), frames.clientWait);
     now_ += std::chrono::minutes(6);
-    EXPECT_EQ(0U, requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)].requests);
+    EXPECT_EQ(
+        0U,
+        requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)].CountRequests());
   }
 }
