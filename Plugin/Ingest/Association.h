@@ -30,10 +30,12 @@ namespace OrthancPerf
     TlsFailed     // the connection was closed inside the handshake, or right behind it
   };
 
-  constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = 11;
-
-  constexpr auto GetAllAssociationOutcomes = ListAll<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>;
-  const char* ToLabel(AssociationOutcome outcome);  // "released"
+  template <>
+  inline constexpr std::array LABELS<AssociationOutcome> = {
+      "released", "rejected", "aborted",     "lost",       "incomplete", "encrypted",
+      "refused",  "timeout",  "unreachable", "unresolved", "tls"};
+  constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = LABELS<AssociationOutcome>.size();
+  constexpr auto GetAllAssociationOutcomes = ListAll<AssociationOutcome>;
 
 
   // What the kernel said of a TCP connection (tcp(7), TCP_INFO). One that is older than a field
@@ -82,12 +84,10 @@ namespace OrthancPerf
   };
 
 
-  // An association that is over, or an HTTP connection to an Orthanc peer. A value; holds no
-  // patient data.
-  struct FinishedAssociation
+  // What is known of an association, open or over. A value; holds no patient data.
+  struct Association
   {
     Direction direction = Direction::Receive;
-    AssociationOutcome outcome = AssociationOutcome::Lost;
 
     // At any time. Under TLS, where that is not readable: it has brought an instance, or Orthanc
     // has asked for it.
@@ -95,29 +95,29 @@ namespace OrthancPerf
 
     Peer peer;
     AssociationParties parties;
-    std::optional<Duration> setup;    // accepted, or connect called, until it was answered
-    std::optional<Duration> connect;  // of an outgoing one: the TCP handshake alone
-    Duration length = Duration::zero();
-    std::uint64_t instances = 0;      // that were sent over it
     std::uint64_t bytesReceived = 0;  // by Orthanc, of all that went over the connection
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
+  };
+
+
+  // One that is over, or an HTTP connection to an Orthanc peer
+  struct FinishedAssociation : Association
+  {
+    AssociationOutcome outcome = AssociationOutcome::Lost;
+    std::optional<Duration> setup;    // accepted, or connect called, until it was answered
+    std::optional<Duration> connect;  // of an outgoing one: the TCP handshake alone
+    Duration length = Duration::zero();
+    std::uint64_t instances = 0;  // that were sent over it
     std::string rejection;  // why it was rejected: of DICOM PS3.8 table 9-21, or "HTTP status 401"
   };
 
 
-  // An association that is open now. A value.
-  struct OpenAssociation
+  // One that is open now
+  struct OpenAssociation : Association
   {
-    Direction direction = Direction::Receive;
-    bool isAccepted = false;  // as in FinishedAssociation
-    Peer peer;
-    AssociationParties parties;
     Duration age = Duration::zero();
-    std::uint64_t bytesReceived = 0;  // by Orthanc
-    std::uint64_t bytesSent = 0;
     std::optional<std::uint32_t> unread;  // bytes that have come and wait for Orthanc to read them
-    std::optional<TcpSummary> tcp;
     SocketOptions options;
   };
 

@@ -4,20 +4,10 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    std::size_t HashKin(std::string_view uid)
-    {
-      return std::hash<std::string_view>()(uid.substr(0, uid.rfind('.')));
-    }
-  }
-
-
   DuplicateFinder::DuplicateFinder(Lookup lookup, Now now) :
     lookup_(std::move(lookup)),
     now_(std::move(now))
@@ -29,10 +19,12 @@ namespace OrthancPerf
   {
     try
     {
-      const std::size_t kin = HashKin(instance.GetSopInstanceUid());
+      const std::string& uid = instance.GetSopInstanceUid();
+      const std::size_t kin = std::hash<std::string>()(uid.substr(0, uid.rfind('.')));
+      Pause& pause = pauses_.at(kin % pauses_.size());
       const TimePoint begin = now_();
 
-      if (IsPaused(kin, begin))
+      if (const std::lock_guard<std::mutex> lock(mutex_); pause.kin == kin && begin < pause.end)
       {
         return false;
       }
@@ -42,7 +34,8 @@ namespace OrthancPerf
       if (!isStored)
       {
         const TimePoint end = now_();
-        Begin({kin, end + std::min<Duration>(PAUSE_FACTOR * (end - begin), LONGEST_PAUSE)});
+        const std::lock_guard<std::mutex> lock(mutex_);
+        pause = {kin, end + std::min<Duration>(PAUSE_FACTOR * (end - begin), LONGEST_PAUSE)};
       }
 
       return isStored;
@@ -54,7 +47,7 @@ namespace OrthancPerf
   }
 
 
-  bool DuplicateFinder::Ask(const std::string& instanceId)
+  bool DuplicateFinder::Ask(const std::string& instanceId) const
   {
     try
     {
@@ -64,20 +57,5 @@ namespace OrthancPerf
     {
       return false;  // and the next are not asked for at once, either
     }
-  }
-
-
-  bool DuplicateFinder::IsPaused(std::size_t kin, TimePoint now)
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const Pause& pause = pauses_.at(kin % PAUSE_COUNT);
-    return pause.kin == kin && now < pause.end;
-  }
-
-
-  void DuplicateFinder::Begin(const Pause& pause)
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    pauses_.at(pause.kin % PAUSE_COUNT) = pause;
   }
 }

@@ -44,15 +44,11 @@ namespace OrthancPerf
       TimePoint end;
     };
 
-    static constexpr std::size_t PAUSE_COUNT = 256;
-
-    bool Ask(const std::string& instanceId);
-    bool IsPaused(std::size_t kin, TimePoint now);
-    void Begin(const Pause& pause);
+    bool Ask(const std::string& instanceId) const;
 
     const Lookup lookup_;
     const Now now_;
     std::mutex mutex_;
-    std::array<Pause, PAUSE_COUNT> pauses_;  // by the last bits of "kin"; the newest stays
+    std::array<Pause, 256> pauses_;  // by the last bits of "kin"; the newest stays
   };
 }

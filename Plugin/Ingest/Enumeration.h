@@ -8,18 +8,28 @@
 
 namespace OrthancPerf
 {
-  // What enumerations have in common whose values are 0 to COUNT - 1, and whose labels ToLabel()
-  // gives. Headers give these functions the names that callers use:
+  // The labels of an enumeration whose values are 0 to COUNT - 1, in their order. A header gives
+  // them and names what callers use:
   //
-  //   constexpr auto GetAllPhases = ListAll<Phase, PHASE_COUNT>;
+  //   template <>
+  //   inline constexpr std::array LABELS<Direction> = {"receive", "send"};
+  //   constexpr auto GetAllDirections = ListAll<Direction>;
+  template <typename Enum>
+  inline constexpr std::array<const char*, 0> LABELS;
+
+  template <typename Enum>
+  constexpr const char* ToLabel(Enum value)
+  {
+    return LABELS<Enum>.at(static_cast<std::size_t>(value));
+  }
 
   // All values, in their order
-  template <typename Enum, std::size_t COUNT>
-  constexpr std::array<Enum, COUNT> ListAll()
+  template <typename Enum>
+  constexpr auto ListAll()
   {
-    std::array<Enum, COUNT> all = {};
+    std::array<Enum, LABELS<Enum>.size()> all = {};
 
-    for (std::size_t i = 0; i < COUNT; i++)
+    for (std::size_t i = 0; i < all.size(); i++)
     {
       all[i] = static_cast<Enum>(i);
     }
@@ -28,10 +38,10 @@ namespace OrthancPerf
   }
 
   // Nothing if no value has this label
-  template <typename Enum, std::size_t COUNT>
+  template <typename Enum>
   std::optional<Enum> ParseLabel(const std::string& label)
   {
-    for (const Enum value : ListAll<Enum, COUNT>())
+    for (const Enum value : ListAll<Enum>())
     {
       if (label == ToLabel(value))
       {

@@ -2,39 +2,10 @@
 #include "Ingest/FinishedInstance.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    constexpr std::array<const char*, ORIGIN_COUNT> ORIGIN_LABELS = {
-        "Unknown", "DicomProtocol", "RestApi", "Plugins", "Lua", "WebDav"};
-
-    constexpr std::array<const char*, OUTCOME_COUNT> OUTCOME_LABELS = {"stored", "discarded",
-                                                                       "failed"};
-  }
-
-
-  const char* ToLabel(Origin origin)
-  {
-    return ORIGIN_LABELS.at(static_cast<std::size_t>(origin));
-  }
-
-
-  const char* ToLabel(Outcome outcome)
-  {
-    return OUTCOME_LABELS.at(static_cast<std::size_t>(outcome));
-  }
-
-
-  const char* ToLabel(Direction direction)
-  {
-    return direction == Direction::Receive ? "receive" : "send";
-  }
-
-
   std::string MakePrintable(const std::string& text)
   {
     // DCMTK takes a title for a C string: one padded with NUL ends where the padding begins

@@ -23,10 +23,11 @@ namespace OrthancPerf
     WebDav
   };
 
-  constexpr std::size_t ORIGIN_COUNT = 6;
-
-  constexpr auto GetAllOrigins = ListAll<Origin, ORIGIN_COUNT>;
-  const char* ToLabel(Origin origin);  // "DicomProtocol"
+  template <>
+  inline constexpr std::array LABELS<Origin> = {"Unknown", "DicomProtocol", "RestApi",
+                                                "Plugins", "Lua",           "WebDav"};
+  constexpr std::size_t ORIGIN_COUNT = LABELS<Origin>.size();
+  constexpr auto GetAllOrigins = ListAll<Origin>;
 
 
   // What became of an instance that was received
@@ -37,10 +38,10 @@ namespace OrthancPerf
     Failed      // the response says so, or what led to it: see Verdict.h
   };
 
-  constexpr std::size_t OUTCOME_COUNT = 3;
-
-  constexpr auto GetAllOutcomes = ListAll<Outcome, OUTCOME_COUNT>;
-  const char* ToLabel(Outcome outcome);  // "stored"
+  template <>
+  inline constexpr std::array LABELS<Outcome> = {"stored", "discarded", "failed"};
+  constexpr std::size_t OUTCOME_COUNT = LABELS<Outcome>.size();
+  constexpr auto GetAllOutcomes = ListAll<Outcome>;
 
 
   // Which side sends: the peer to Orthanc, or Orthanc to the peer
@@ -50,10 +51,10 @@ namespace OrthancPerf
     Send
   };
 
-  constexpr std::size_t DIRECTION_COUNT = 2;
-
-  constexpr auto GetAllDirections = ListAll<Direction, DIRECTION_COUNT>;
-  const char* ToLabel(Direction direction);  // "receive"
+  template <>
+  inline constexpr std::array LABELS<Direction> = {"receive", "send"};
+  constexpr std::size_t DIRECTION_COUNT = LABELS<Direction>.size();
+  constexpr auto GetAllDirections = ListAll<Direction>;
 
 
   // Who is at the other end. Strangers choose the names: they are bounded and made printable

@@ -2,121 +2,94 @@
 #include "Ingest/FinishedRequest.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::array<const char*, ROUTE_CLASS_COUNT> ROUTES = {
-        "file",       "frame",       "rendered",      "preview",     "archive",
-        "wado-study", "wado-series", "wado-instance", "wado-frames", "wado-metadata",
-        "query",      "other",       "c-get",         "c-move",      "c-find"};
+    // Which class a part of a path stands for
+    struct Route
+    {
+      std::string_view part;
+      RouteClass route;
+    };
 
-    // Longer paths are of bulk data
-    constexpr std::size_t MAXIMUM_PARTS = 12;
+    // Of the last part, whatever stands before it
+    constexpr Route ARCHIVES[] = {{"archive", RouteClass::Archive},
+                                  {"media", RouteClass::Archive},
+                                  {"create-archive", RouteClass::Archive},
+                                  {"create-media", RouteClass::Archive},
+                                  {"create-media-extended", RouteClass::Archive}};
 
-    // The parts of a path between its slashes
+    // Behind "tools"
+    constexpr Route TOOLS[] = {{"find", RouteClass::Query},
+                               {"lookup", RouteClass::Query},
+                               {"count-resources", RouteClass::Query}};
+
+    // Of the last part of "/instances/{}/…"
+    constexpr Route INSTANCES[] = {{"file", RouteClass::File},
+                                   {"preview", RouteClass::Preview},
+                                   {"rendered", RouteClass::Rendered}};
+
+    // Of the last part of "…/studies/{}/series/{}/instances/{}/frames/{}"
+    constexpr Route DICOMWEB[] = {
+        {"metadata", RouteClass::WadoMetadata}, {"rendered", RouteClass::Rendered},
+        {"thumbnail", RouteClass::Rendered},    {"studies", RouteClass::Query},
+        {"series", RouteClass::Query},          {"instances", RouteClass::Query}};
+
+    // Else of what stands before the identifier at its end
+    constexpr Route WADO[] = {{"studies", RouteClass::WadoStudy},
+                              {"series", RouteClass::WadoSeries},
+                              {"instances", RouteClass::WadoInstance},
+                              {"frames", RouteClass::WadoFrames}};
+
+
+    template <std::size_t COUNT>
+    std::optional<RouteClass> Find(const Route (&routes)[COUNT], std::string_view part) noexcept
+    {
+      const auto* const found =
+          std::find_if(std::begin(routes), std::end(routes),
+                       [part](const Route& route) { return route.part == part; });
+      return found == std::end(routes) ? std::nullopt : std::make_optional(found->route);
+    }
+
+
+    bool IsLevel(std::string_view part) noexcept
+    {
+      return Find(DICOMWEB, part) == RouteClass::Query;
+    }
+
+
+    // What a path has between its slashes
     struct Parts
     {
       explicit Parts(std::string_view path) noexcept
       {
         path = path.substr(0, path.find('?'));
 
-        while (!path.empty() && count < MAXIMUM_PARTS)
+        while (!path.empty())
         {
-          const std::size_t end = std::min(path.find('/'), path.size());
+          const std::string_view part = path.substr(0, path.find('/'));
+          path.remove_prefix(std::min(part.size() + 1, path.size()));
 
-          if (end > 0)
+          if (!part.empty())
           {
-            texts[count++] = path.substr(0, end);
+            hasLevel |= count > 0 && IsLevel(part);
+            beforeLast = std::exchange(last, part);
+            (count < first.size() ? first[count] : last) = part;
+            count++;
           }
-
-          path.remove_prefix(std::min(end + 1, path.size()));
         }
       }
 
-      // Empty: there are fewer
-      std::string_view At(std::size_t place) const noexcept
-      {
-        return place < count ? texts[place] : std::string_view();
-      }
-
-      std::string_view Last() const noexcept
-      {
-        return count == 0 ? std::string_view() : texts[count - 1];
-      }
-
-      std::array<std::string_view, MAXIMUM_PARTS> texts;
+      std::array<std::string_view, 3> first;  // empty: there are fewer
+      std::string_view beforeLast;
+      std::string_view last;
       std::size_t count = 0;
+      bool hasLevel = false;  // behind the first part
     };
-
-
-    bool IsLevel(std::string_view part) noexcept
-    {
-      return part == "studies" || part == "series" || part == "instances";
-    }
-
-
-    bool IsArchive(std::string_view part) noexcept
-    {
-      return part == "archive" || part == "media" || part == "create-archive" ||
-             part == "create-media" || part == "create-media-extended";
-    }
-
-
-    // "studies/{}/series/{}/instances/{}/frames/{}", from "begin" on
-    RouteClass ReadDicomWeb(const Parts& parts, std::size_t begin) noexcept
-    {
-      const std::string_view last = parts.Last();
-
-      if (last == "metadata")
-      {
-        return RouteClass::WadoMetadata;
-      }
-
-      if (last == "rendered" || last == "thumbnail")
-      {
-        return RouteClass::Rendered;
-      }
-
-      if (IsLevel(last))
-      {
-        return RouteClass::Query;
-      }
-
-      // What stands before the identifier at the end
-      const std::string_view level = parts.count - begin < 2 ? "" : parts.At(parts.count - 2);
-      return level == "studies"     ? RouteClass::WadoStudy
-             : level == "series"    ? RouteClass::WadoSeries
-             : level == "instances" ? RouteClass::WadoInstance
-             : level == "frames"    ? RouteClass::WadoFrames
-                                    : RouteClass::Other;
-    }
-
-
-    RouteClass ReadInstance(const Parts& parts) noexcept
-    {
-      const std::string_view last = parts.Last();
-      return last == "file"                                             ? RouteClass::File
-             : last == "preview"                                        ? RouteClass::Preview
-             : last == "rendered"                                       ? RouteClass::Rendered
-             : parts.At(2) == "frames" || last.substr(0, 6) == "image-" ? RouteClass::Frame
-                                                                        : RouteClass::Other;
-    }
-  }
-
-
-  const char* ToLabel(RouteClass route)
-  {
-    return ROUTES[static_cast<std::size_t>(route)];
-  }
-
-
-  const char* ToLabel(RequestPhase phase)
-  {
-    constexpr std::array<const char*, REQUEST_PHASE_COUNT> PHASES = {
-        "idle", "receive", "database", "storage", "work", "send"};
-    return PHASES[static_cast<std::size_t>(phase)];
   }
 
 
@@ -124,7 +97,7 @@ namespace OrthancPerf
   {
     Duration duration = Duration::zero();
 
-    for (std::size_t i = static_cast<std::size_t>(RequestPhase::Receive); i < phases.size(); i++)
+    for (std::size_t i = 1; i < phases.size(); i++)
     {
       duration += phases[i].value_or(Duration::zero());
     }
@@ -158,17 +131,16 @@ namespace OrthancPerf
   std::optional<RouteClass> ReadRouteClass(std::string_view path, bool isPost) noexcept
   {
     const Parts parts(path);
-    const std::string_view first = parts.At(0);
-    const std::string_view second = parts.At(1);
+    const std::string_view first = parts.first[0];
 
-    if (IsArchive(parts.Last()))
+    if (const auto archive = Find(ARCHIVES, parts.last))
     {
-      return RouteClass::Archive;
+      return archive;
     }
 
-    if (first == "tools" && (second == "find" || second == "lookup" || second == "count-resources"))
+    if (const auto tool = Find(TOOLS, parts.first[1]); tool && first == "tools")
     {
-      return RouteClass::Query;
+      return tool;
     }
 
     // Who reads the figures of this plugin is no part of them
@@ -179,14 +151,17 @@ namespace OrthancPerf
 
     if (first == "instances" && parts.count > 2)
     {
-      return ReadInstance(parts);
+      const bool isFrame = parts.first[2] == "frames" || parts.last.substr(0, 6) == "image-";
+      return Find(INSTANCES, parts.last).value_or(isFrame ? RouteClass::Frame : RouteClass::Other);
     }
 
     // DICOMweb's "Root" has one part or more; Orthanc's own levels have none before them
-    const auto* const end = parts.texts.begin() + parts.count;
-    const auto* const level = std::find_if(parts.texts.begin(), end, IsLevel);
-    return level == end || level == parts.texts.begin()
-               ? RouteClass::Other
-               : ReadDicomWeb(parts, static_cast<std::size_t>(level - parts.texts.begin()));
+    if (!parts.hasLevel || IsLevel(first))
+    {
+      return RouteClass::Other;
+    }
+
+    const auto end = Find(DICOMWEB, parts.last);
+    return end ? *end : Find(WADO, parts.beforeLast).value_or(RouteClass::Other);
   }
 }

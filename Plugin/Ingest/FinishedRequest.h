@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/Clock.h"
-#include "Ingest/Enumeration.h"
+#include "Ingest/Phase.h"
 
 #include <array>
 #include <chrono>
@@ -34,37 +33,32 @@ namespace OrthancPerf
     CFind
   };
 
-  constexpr std::size_t ROUTE_CLASS_COUNT = 15;
+  template <>
+  inline constexpr std::array LABELS<RouteClass> = {
+      "file",       "frame",       "rendered",      "preview",     "archive",
+      "wado-study", "wado-series", "wado-instance", "wado-frames", "wado-metadata",
+      "query",      "other",       "c-get",         "c-move",      "c-find"};
+  constexpr std::size_t ROUTE_CLASS_COUNT = LABELS<RouteClass>.size();
+  constexpr auto GetAllRouteClasses = ListAll<RouteClass>;
 
   constexpr bool IsDimse(RouteClass route) noexcept
   {
     return route >= RouteClass::CGet;
   }
 
-
-  constexpr auto GetAllRouteClasses = ListAll<RouteClass, ROUTE_CLASS_COUNT>;
-  const char* ToLabel(RouteClass route);  // "wado-frames"
-
   // Nothing: the request does not read. "path": with or without a query. "isPost": else it is GET.
   // Allocates nothing.
   std::optional<RouteClass> ReadRouteClass(std::string_view path, bool isPost) noexcept;
 
 
-  // Where the time of a request goes
-  enum class RequestPhase
-  {
-    Idle,      // since the response before it on its connection: the client thinks
-    Receive,   // from its first byte to its last one
-    Database,  // its thread waited for the database, where that is a server
-    Storage,   // its thread read files, or waited for the server of the storage area
-    Work,      // the rest: decode, transcode, compress, SQLite, other threads
-    Send       // its thread handed the response to the kernel, or waited for room there
-  };
-
-  constexpr std::size_t REQUEST_PHASE_COUNT = 6;
-
-  constexpr auto GetAllRequestPhases = ListAll<RequestPhase, REQUEST_PHASE_COUNT>;
-  const char* ToLabel(RequestPhase phase);  // "receive"
+  // Where the time of a request goes: the phases of its thread
+  constexpr std::array REQUEST_PHASES = {
+      Phase::Idle,      // since the response before it on its connection: the client thinks
+      Phase::Receive,   // from its first byte to its last one
+      Phase::Database,  // its thread waited for the database, where that is a server
+      Phase::Storage,   // its thread read files, or waited for the server of the storage area
+      Phase::Work,      // the rest: decode, transcode, compress, SQLite, other threads
+      Phase::Send};     // its thread handed the response to the kernel, or waited for room there
 
 
   // How a request ended: the first digit of HTTP, or the kind of DIMSE's status (DICOM PS3.7 annex
@@ -81,7 +75,7 @@ namespace OrthancPerf
     std::string address;                  // the client's
     std::string product;  // of its User-Agent: "curl"; empty: it says none. DIMSE: its AE title
     std::uint64_t bytesSent = 0;  // the response, with its header
-    std::array<std::optional<Duration>, REQUEST_PHASE_COUNT> phases;  // by RequestPhase
+    std::array<std::optional<Duration>, REQUEST_PHASES.size()> phases;  // of REQUEST_PHASES
     // Of "send": for room in the client's window; DIMSE: for responses to sub-operations
     Duration clientWait = Duration::zero();
     std::uint32_t responses = 0;            // of DIMSE, the last one included

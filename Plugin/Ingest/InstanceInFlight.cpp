@@ -75,41 +75,35 @@ namespace OrthancPerf
   void InstanceInFlight::MarkStored(const std::optional<StoredFile>& file, const AskedWork& asked,
                                     TimePoint now)
   {
-    if (!file && !asked.storage)
-    {
-      MarkDatabase(asked.database);
-      return timeline.Mark(Phase::Commit, now);
-    }
+    const bool isStorageSeen = file || asked.storage;
 
-    const TimePoint begin = file ? file->created : asked.storage->begin;
-    const TimePoint end = file ? file->closed : asked.storage->end;
-    timeline.Mark(Phase::Prepare, begin);
-    timeline.Mark(Phase::Storage, end);
+    if (isStorageSeen)
+    {
+      timeline.Mark(Phase::Prepare, file ? file->created : asked.storage->begin);
+      const TimePoint begin = timeline.GetLastMark();
+      timeline.Mark(Phase::Storage, file ? file->closed : asked.storage->end);
+
+      if (asked.storage)
+      {
+        // What is removed once the index is done (what the instance replaces) is no part of it
+        const Duration length = timeline.GetLastMark() - begin;
+        timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, length));
+        instance.remote = *asked.storage;
+      }
+    }
 
     if (file && file->sync)
     {
       timeline.AddBeside(Phase::Sync, *file->sync);
     }
 
-    if (asked.storage)
+    if (asked.database)
     {
-      // What is removed once the index is done (what the instance replaces) is no part of it
-      timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, end - begin));
-      instance.remote = *asked.storage;
+      timeline.AddBeside(Phase::Database, asked.database->waited);
+      instance.database = *asked.database;
     }
 
-    MarkDatabase(asked.database);
-    timeline.Mark(Phase::Index, now);
-  }
-
-
-  void InstanceInFlight::MarkDatabase(const std::optional<DatabaseWork>& work)
-  {
-    if (work)
-    {
-      timeline.AddBeside(Phase::Database, work->waited);
-      instance.database = *work;
-    }
+    timeline.Mark(isStorageSeen ? Phase::Index : Phase::Commit, now);
   }
 
 
@@ -159,8 +153,10 @@ namespace OrthancPerf
   }
 
 
-  FinishedInstance InstanceInFlight::Finish(const Response& response) &&
+  FinishedInstance InstanceInFlight::Finish(const IMessageSource& source) &&
   {
+    const Response response = GetResponse(source);
+
     if (isStored)
     {
       if (response.state == Response::State::Written && !isBeside)
@@ -172,15 +168,9 @@ namespace OrthancPerf
     }
     else
     {
-      NotStored evidence = {problem, passedFilters, std::nullopt, false};
-
-      if (message && !isBeside)
-      {
-        evidence.status = response.status;
-        evidence.isDicom = message->isDicom;
-      }
-
-      Verdict verdict = Judge(evidence);
+      Verdict verdict = IsOfMessage()
+                            ? Judge({problem, passedFilters, response.status, message->isDicom})
+                            : Judge({problem, passedFilters, std::nullopt, false});
       instance.outcome = verdict.outcome;
       instance.reason = std::move(verdict.reason);
       instance.isOwnFailure = verdict.isOwnFailure;

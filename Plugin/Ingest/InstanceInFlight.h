@@ -4,7 +4,6 @@
 #include "Dicom/InstanceIdentity.h"
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/MessageSource.h"
-#include "Ingest/Timeline.h"
 
 #include <cstddef>
 #include <optional>
@@ -58,6 +57,12 @@ namespace OrthancPerf
     void MarkStored(const std::optional<StoredFile>& file, const AskedWork& asked, TimePoint now);
     void SetStored(const KnownInstance& known);
 
+    // It came in its message
+    bool IsOfMessage() const
+    {
+      return message && !isBeside;
+    }
+
     // To the message in which it came, or beside which it was stored
     Response GetResponse(const IMessageSource& source) const;
 
@@ -68,8 +73,8 @@ namespace OrthancPerf
     // See InstanceTracker::ListStuck
     std::optional<StuckInstance> GetStuck(const IMessageSource& source, TimePoint now) const;
 
-    // It has ended, with this response
-    FinishedInstance Finish(const Response& response) &&;
+    // It has ended
+    FinishedInstance Finish(const IMessageSource& source) &&;
 
     FinishedInstance instance;
     int thread;  // on which it began
@@ -81,8 +86,5 @@ namespace OrthancPerf
     bool passedFilters = false;  // the incoming-instance filter was reached
     bool isTranscoding = false;
     const char* problem = "";  // as in ReceivedInstance
-
-  private:
-    void MarkDatabase(const std::optional<DatabaseWork>& work);
   };
 }

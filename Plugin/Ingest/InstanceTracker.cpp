@@ -2,7 +2,6 @@
 #include "Ingest/InstanceTracker.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <set>
 #include <sys/syscall.h>
@@ -16,41 +15,19 @@ namespace OrthancPerf
     // What a thread works at, as far as it is known: an HTTP request, or a DIMSE message
     struct ThreadWork
     {
-      std::uint64_t tracker = 0;  // whose work that is
       std::string address;
       std::optional<TimePoint> mark;     // begin of what it reads, or the latest of an instance
       std::optional<MessageId> message;  // the latest that may be its; nothing: not seen
       Message latest;                    // as far as its instances have used it
     };
 
-    thread_local ThreadWork threadWork;
-
-
-    ThreadWork& GetWork(std::uint64_t tracker)
-    {
-      if (threadWork.tracker != tracker)
-      {
-        threadWork = ThreadWork();
-        threadWork.tracker = tracker;
-      }
-
-      return threadWork;
-    }
-
-
-    void BeginRequest(ThreadWork& work, const std::string& address,
-                      const std::optional<Message>& current, TimePoint now)
-    {
-      work.address = address;
-      work.mark = current ? std::min(current->firstByte, now) : now;
-      work.message = current ? std::optional<MessageId>(current->id) : std::nullopt;
-    }
+    thread_local ThreadWork work;
 
 
     // Orthanc tells of HTTP only, and not of all: it asks no filter where a plugin's token lets a
     // request in (OrthancPluginGenerateRestApiAuthorizationToken). What comes in another message
     // than the known one is of such a request, or of none.
-    void BeginIfNew(ThreadWork& work, const std::optional<Message>& current)
+    void BeginIfNew(const std::optional<Message>& current)
     {
       const bool wasSeen = work.message.has_value();
       const bool isKnown = wasSeen && current &&
@@ -71,9 +48,9 @@ namespace OrthancPerf
 
 
     // The next instance of the request begins here
-    void NoteEvent(std::uint64_t tracker, TimePoint now)
+    void NoteEvent(TimePoint now)
     {
-      if (ThreadWork& work = GetWork(tracker); work.mark)
+      if (work.mark)
       {
         work.mark = now;
       }
@@ -84,57 +61,60 @@ namespace OrthancPerf
     {
       return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
     }
-
-
-    std::uint64_t MakeTrackerId()
-    {
-      static std::atomic<std::uint64_t> next{1};
-      return next++;
-    }
   }
 
 
   InstanceTracker::InstanceTracker(const Journal& journal, IMessageSource& source) :
     journal_(journal),
-    source_(source),
-    id_(MakeTrackerId())
+    source_(source)
   {
+    work = ThreadWork();  // of an earlier tracker
+  }
+
+
+  template <typename Action>
+  void InstanceTracker::Change(const Action& action)
+  {
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      action();
+      ended.swap(ended_);
+    }
+
+    for (InstanceInFlight& instance : ended)
+    {
+      journal_.Publish(std::move(instance).Finish(source_));
+    }
   }
 
 
   void InstanceTracker::OnRequest(TimePoint now, const std::string& address)
   {
     const std::optional<Message> current = source_.GetCurrentMessage();
-    BeginRequest(GetWork(id_), address, current, now);
-    InFlight ended;
+    work.address = address;
+    work.mark = current ? std::min(current->firstByte, now) : now;
+    work.message = current ? std::optional<MessageId>(current->id) : std::nullopt;
 
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const int thread = GetThreadId();
-      TakeIf(ended, [thread](const InstanceInFlight& instance)
-             { return !instance.message && instance.thread == thread; });
+    Change(
+        [&]
+        {
+          TakeIf([thread = GetThreadId()](const InstanceInFlight& instance)
+                 { return !instance.message && instance.thread == thread; });
 
-      if (current)
-      {
-        TakeBefore(current->id, ended);
-      }
-    }
-
-    Publish(ended);
+          if (current)
+          {
+            TakeBefore(current->id);
+          }
+        });
   }
 
 
   void InstanceTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
   {
-    InFlight ended;
-
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      Open(MakeReceived(now, received), ended);
-    }
-
-    NoteEvent(id_, now);
-    Publish(ended);
+    Change([&] { Open(MakeReceived(now, received)); });
+    NoteEvent(now);
   }
 
 
@@ -166,34 +146,32 @@ namespace OrthancPerf
 
   void InstanceTracker::OnFilter(TimePoint now, const KnownInstance& known)
   {
-    InFlight ended;
+    Change(
+        [&]
+        {
+          InstanceInFlight* instance = FindWorkedAt();
 
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      InstanceInFlight* instance = FindWorkedAt();
+          if (instance != nullptr && !instance->passedFilters)
+          {
+            instance->timeline.Mark(Phase::Prepare, now);
+          }
+          else
+          {
+            instance = &Open(Make(now, known.origin, known.size));
+          }
 
-      if (instance != nullptr && !instance->passedFilters)
-      {
-        instance->timeline.Mark(Phase::Prepare, now);
-      }
-      else
-      {
-        instance = &Open(Make(now, known.origin, known.size), ended);
-      }
+          if (!known.peer.name.empty())
+          {
+            instance->instance.peer.name = known.peer.name;
+            source_.NameRequestor(known.peer.name);
+          }
 
-      if (!known.peer.name.empty())
-      {
-        instance->instance.peer.name = known.peer.name;
-        source_.NameRequestor(known.peer.name);
-      }
+          instance->passedFilters = true;
+          instance->isTranscoding = false;  // no end is told where there was nothing to transcode
+        });
 
-      instance->passedFilters = true;
-      instance->isTranscoding = false;  // no end is told where there was nothing to transcode
-    }
-
-    NoteEvent(id_, now);
+    NoteEvent(now);
     source_.BeginStorage(now);
-    Publish(ended);
   }
 
 
@@ -201,28 +179,27 @@ namespace OrthancPerf
   {
     const std::optional<StoredFile> file = source_.TakeStoredFile();
     const AskedWork asked = source_.TakeAskedWork();
-    InFlight ended;
 
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      InstanceInFlight* instance = FindStored(known);
+    Change(
+        [&]
+        {
+          InstanceInFlight* instance = FindStored(known);
 
-      if (instance != nullptr)
-      {
-        instance->MarkStored(file, asked, now);
-      }
-      else
-      {
-        instance = &Open(Make(now, known.origin, known.size), ended);
-      }
+          if (instance != nullptr)
+          {
+            instance->MarkStored(file, asked, now);
+          }
+          else
+          {
+            instance = &Open(Make(now, known.origin, known.size));
+          }
 
-      instance->SetStored(known);
-      TakeIf(ended, [instance](const InstanceInFlight& other)
-             { return &other == instance && (!other.message || other.isBeside); });
-    }
+          instance->SetStored(known);
+          TakeIf([instance](const InstanceInFlight& other)
+                 { return &other == instance && !other.IsOfMessage(); });
+        });
 
-    NoteEvent(id_, now);
-    Publish(ended);
+    NoteEvent(now);
   }
 
 
@@ -236,15 +213,10 @@ namespace OrthancPerf
 
   void InstanceTracker::Settle(TimePoint now, Duration quiet)
   {
-    InFlight ended;
-
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      TakeIf(ended,
-             [&](const InstanceInFlight& instance) { return HasEnded(instance, now, quiet); });
-    }
-
-    Publish(ended);
+    Change(
+        [&] {
+          TakeIf([&](const InstanceInFlight& instance) { return HasEnded(instance, now, quiet); });
+        });
   }
 
 
@@ -282,13 +254,12 @@ namespace OrthancPerf
   // One of which the received-instance callback has told
   InstanceInFlight InstanceTracker::MakeReceived(TimePoint now, const ReceivedInstance& received)
   {
-    ThreadWork& work = GetWork(id_);
     InstanceInFlight instance = Make(now, received.origin, received.size);
     instance.timeline = Timeline(work.mark.value_or(now));
     instance.problem = received.problem;
     instance.identity = received.identity;
 
-    if (instance.message && !instance.isBeside)
+    if (instance.IsOfMessage())
     {
       instance.MarkReceived(std::exchange(work.latest, *instance.message), now);
     }
@@ -303,7 +274,6 @@ namespace OrthancPerf
 
   InstanceInFlight InstanceTracker::Make(TimePoint begin, Origin origin, std::size_t size)
   {
-    ThreadWork& work = GetWork(id_);
     InstanceInFlight instance(begin, origin, size);
     instance.message = source_.GetCurrentMessage();
 
@@ -312,41 +282,40 @@ namespace OrthancPerf
     instance.isBeside =
         instance.message && instance.message->isDicom && origin != Origin::DicomProtocol;
 
-    if (instance.message && !instance.isBeside)
+    if (instance.IsOfMessage())
     {
       source_.ClaimMessage();
     }
 
-    BeginIfNew(work, instance.isBeside ? std::nullopt : instance.message);
+    BeginIfNew(instance.isBeside ? std::nullopt : instance.message);
     instance.instance.peer = Peer{work.address, work.address};
     return instance;
   }
 
 
   // It begins on this thread
-  InstanceInFlight& InstanceTracker::Open(InstanceInFlight instance, InFlight& ended)
+  InstanceInFlight& InstanceTracker::Open(InstanceInFlight instance)
   {
-    if (instance.message && !instance.isBeside)
+    if (instance.IsOfMessage())
     {
-      TakeBefore(instance.message->id, ended);
+      TakeBefore(instance.message->id);
 
       // The response is the last one's
-      TakeIf(ended,
-             [&instance](const InstanceInFlight& other) {
-               return other.isStored && other.message && other.message->id == instance.message->id;
-             });
+      TakeIf(
+          [&instance](const InstanceInFlight& other)
+          { return other.isStored && other.message && other.message->id == instance.message->id; });
     }
 
     // Orthanc may have stored the one before, and tells the plugins so, of which one stores another
     // now: whether it has is known once this plugin is told
     const Origin origin = instance.instance.origin;
     const bool isOfScript = origin == Origin::Plugin || origin == Origin::Lua;
-    TakeIf(ended,
-           [&](const InstanceInFlight& other)
-           {
-             return !other.message && other.thread == instance.thread &&
-                    !(isOfScript && other.passedFilters);
-           });
+    TakeIf(
+        [&](const InstanceInFlight& other)
+        {
+          return !other.message && other.thread == instance.thread &&
+                 !(isOfScript && other.passedFilters);
+        });
 
     if (inFlight_.size() >= MAXIMUM_IN_FLIGHT)
     {
@@ -355,7 +324,7 @@ namespace OrthancPerf
                                       return instance.message && other.message &&
                                              other.message->id == instance.message->id;
                                     });
-      ended.splice(ended.end(), inFlight_, own == inFlight_.end() ? inFlight_.begin() : own);
+      ended_.splice(ended_.end(), inFlight_, own == inFlight_.end() ? inFlight_.begin() : own);
     }
 
     return inFlight_.emplace_back(std::move(instance));
@@ -425,7 +394,7 @@ namespace OrthancPerf
 
 
   template <typename Predicate>
-  void InstanceTracker::TakeIf(InFlight& ended, const Predicate& predicate)
+  void InstanceTracker::TakeIf(const Predicate& predicate)
   {
     for (auto instance = inFlight_.begin(); instance != inFlight_.end();)
     {
@@ -433,31 +402,20 @@ namespace OrthancPerf
 
       if (predicate(*current))
       {
-        ended.splice(ended.end(), inFlight_, current);
+        ended_.splice(ended_.end(), inFlight_, current);
       }
     }
   }
 
 
   // A connection has one message at a time: what came in an earlier one has ended
-  void InstanceTracker::TakeBefore(const MessageId& message, InFlight& ended)
+  void InstanceTracker::TakeBefore(const MessageId& message)
   {
-    TakeIf(ended,
-           [&message](const InstanceInFlight& instance)
-           {
-             return instance.message && instance.message->id.connection == message.connection &&
-                    instance.message->id.serial < message.serial;
-           });
-  }
-
-
-  // Without the lock, as observers have locks of their own
-  void InstanceTracker::Publish(InFlight& ended) const
-  {
-    for (InstanceInFlight& instance : ended)
-    {
-      const Response response = instance.GetResponse(source_);
-      journal_.Publish(std::move(instance).Finish(response));
-    }
+    TakeIf(
+        [&message](const InstanceInFlight& instance)
+        {
+          return instance.message && instance.message->id.connection == message.connection &&
+                 instance.message->id.serial < message.serial;
+        });
   }
 }

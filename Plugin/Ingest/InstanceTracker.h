@@ -5,7 +5,6 @@
 #include "Ingest/Journal.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -36,8 +35,7 @@ namespace OrthancPerf
     void OnReceived(TimePoint now, const ReceivedInstance& received);
 
     // The transcoder has begun its work on the instance, or ended it: until then, it is not stuck.
-    // The identity is that of the
-    // instance that is stored instead; nothing if it stays what it was.
+    // The identity is that of the instance that is stored instead; nothing if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const std::optional<InstanceIdentity>& identity);
@@ -72,22 +70,25 @@ namespace OrthancPerf
   private:
     using InFlight = std::list<InstanceInFlight>;  // the oldest first
 
+    // Does it with the lock, and publishes what has ended without, as observers have locks
+    template <typename Action>
+    void Change(const Action& action);
+
     InstanceInFlight MakeReceived(TimePoint now, const ReceivedInstance& received);
     InstanceInFlight Make(TimePoint begin, Origin origin, std::size_t size);
-    InstanceInFlight& Open(InstanceInFlight instance, InFlight& ended);
+    InstanceInFlight& Open(InstanceInFlight instance);
     InstanceInFlight* FindLatest();
     InstanceInFlight* FindWorkedAt();
     InstanceInFlight* FindStored(const KnownInstance& known);
     bool HasEnded(const InstanceInFlight& instance, TimePoint now, Duration quiet) const;
     template <typename Predicate>
-    void TakeIf(InFlight& ended, const Predicate& predicate);
-    void TakeBefore(const MessageId& message, InFlight& ended);
-    void Publish(InFlight& ended) const;
+    void TakeIf(const Predicate& predicate);
+    void TakeBefore(const MessageId& message);
 
     const Journal& journal_;
     IMessageSource& source_;
-    const std::uint64_t id_;
     mutable std::mutex mutex_;
     InFlight inFlight_;
+    InFlight ended_;  // and not yet published
   };
 }

@@ -5,6 +5,8 @@
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/FinishedRequest.h"
 
+#include <exception>
+#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -37,13 +39,42 @@ namespace OrthancPerf
   class Journal
   {
   public:
-    explicit Journal(std::vector<IJournalObserver*> observers);
+    explicit Journal(std::vector<IJournalObserver*> observers) : observers_(std::move(observers))
+    {
+    }
 
-    void Publish(const FinishedInstance& instance) const noexcept;
-    void Publish(const FinishedAssociation& association) const noexcept;
-    void Publish(const FinishedRequest& request) const noexcept;
+    void Publish(const FinishedInstance& instance) const noexcept
+    {
+      Publish(&IJournalObserver::OnInstanceFinished, instance);
+    }
+
+    void Publish(const FinishedAssociation& association) const noexcept
+    {
+      Publish(&IJournalObserver::OnAssociationFinished, association);
+    }
+
+    void Publish(const FinishedRequest& request) const noexcept
+    {
+      Publish(&IJournalObserver::OnRequestFinished, request);
+    }
 
   private:
+    template <typename Event>
+    void Publish(void (IJournalObserver::*observe)(const Event&), const Event& event) const noexcept
+    {
+      for (IJournalObserver* observer : observers_)
+      {
+        try
+        {
+          (observer->*observe)(event);
+        }
+        catch (const std::exception&)
+        {
+          // Out of memory: one uncounted is better than Orthanc down
+        }
+      }
+    }
+
     const std::vector<IJournalObserver*> observers_;
   };
 }

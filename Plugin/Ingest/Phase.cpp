@@ -3,33 +3,9 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    constexpr std::array<const char*, PHASE_COUNT> LABELS = {
-        "idle",    "receive",   "parse", "transcode", "prepare", "storage",
-        "sync",    "remote",    "index", "database",  "commit",  "respond",
-        "connect", "associate", "send",  "wait",      "work"};
-
-    std::size_t ToIndex(Phase phase)
-    {
-      return static_cast<std::size_t>(phase);
-    }
-  }
-
-  const char* ToLabel(Phase phase)
-  {
-    return LABELS.at(ToIndex(phase));
-  }
-
-  bool IsPartOfDuration(Phase phase)
-  {
-    return phase != Phase::Idle && phase != Phase::Sync && phase != Phase::Remote &&
-           phase != Phase::Database;
-  }
-
   void PhaseDurations::Add(Phase phase, Duration duration)
   {
-    std::optional<Duration>& total = durations_[ToIndex(phase)];
+    std::optional<Duration>& total = durations_[static_cast<std::size_t>(phase)];
     total = total.value_or(Duration::zero()) + duration;
   }
 
@@ -46,7 +22,7 @@ namespace OrthancPerf
 
   std::optional<Duration> PhaseDurations::Get(Phase phase) const
   {
-    return durations_[ToIndex(phase)];
+    return durations_[static_cast<std::size_t>(phase)];
   }
 
   Duration PhaseDurations::GetTotal() const

@@ -4,6 +4,7 @@
 #include "Ingest/Clock.h"
 #include "Ingest/Enumeration.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -63,17 +64,21 @@ namespace OrthancPerf
     Work
   };
 
-  constexpr std::size_t PHASE_COUNT = 17;
-
-  // All phases, in the order above
-  constexpr auto GetAllPhases = ListAll<Phase, PHASE_COUNT>;
-
-  // The phase as a label value of the metrics: "receive"
-  const char* ToLabel(Phase phase);
+  template <>
+  inline constexpr std::array LABELS<Phase> = {
+      "idle",    "receive",   "parse", "transcode", "prepare", "storage",
+      "sync",    "remote",    "index", "database",  "commit",  "respond",
+      "connect", "associate", "send",  "wait",      "work"};
+  constexpr std::size_t PHASE_COUNT = LABELS<Phase>.size();
+  constexpr auto GetAllPhases = ListAll<Phase>;
 
   // Whether the phase counts towards the duration of an instance ("idle" does not, nor does what is
   // inside another phase: "sync", "remote", "database")
-  bool IsPartOfDuration(Phase phase);
+  constexpr bool IsPartOfDuration(Phase phase)
+  {
+    return phase != Phase::Idle && phase != Phase::Sync && phase != Phase::Remote &&
+           phase != Phase::Database;
+  }
 
   // The time of one instance, or of many together, by phase. A value; not thread-safe.
   class PhaseDurations
@@ -93,5 +98,47 @@ namespace OrthancPerf
 
   private:
     std::array<std::optional<Duration>, PHASE_COUNT> durations_;
+  };
+
+
+  // The way of one instance through its phases: a row of marks without a gap, each of which says
+  // to which phase the time since the mark before it belonged. So the phases always sum to the
+  // time from begin to the last mark. A value owned by the ingesting thread; not thread-safe.
+  class Timeline
+  {
+  public:
+    explicit Timeline(TimePoint begin) : lastMark_(begin)
+    {
+    }
+
+    // The time since the previous mark belonged to "phase". A time before the previous mark
+    // counts as that mark: phases are never negative.
+    void Mark(Phase phase, TimePoint now)
+    {
+      const TimePoint mark = std::max(now, lastMark_);
+      phases_.Add(phase, mark - lastMark_);
+      lastMark_ = mark;
+    }
+
+    // Time inside a phase, reported beside it (Phase::Sync, Phase::Remote, Phase::Database), or
+    // before the begin (Phase::Idle)
+    void AddBeside(Phase phase, Duration duration)
+    {
+      phases_.Add(phase, duration);
+    }
+
+    TimePoint GetLastMark() const
+    {
+      return lastMark_;
+    }
+
+    const PhaseDurations& GetPhases() const
+    {
+      return phases_;
+    }
+
+  private:
+    TimePoint lastMark_;
+    PhaseDurations phases_;
   };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/RecentInstances.h"
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
 namespace OrthancPerf
 {
@@ -18,50 +19,39 @@ namespace OrthancPerf
   {
   }
 
+
   void RecentInstances::OnInstanceFinished(const FinishedInstance& instance)
   {
     const std::lock_guard lock(mutex_);
-    Ring& ring = instance.outcome == Outcome::Stored ? stored_ : others_;
-    ring.push_front(instance);
-
-    // Threads report their instances some milliseconds after their end, in any order. By a clock
-    // that is never set back, or what comes then would be taken for the oldest, and dropped.
-    for (std::size_t age = 0; age + 1 < ring.size(); age++)
-    {
-      if (ring[age].endedAt >= ring[age + 1].endedAt)
-      {
-        break;
-      }
-
-      std::swap(ring[age], ring[age + 1]);
-    }
+    (instance.outcome == Outcome::Stored ? stored_ : others_).push_front(instance);
   }
+
 
   std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
                                                         const InstanceFilter& filter) const
   {
+    std::vector<const FinishedInstance*> matching;
     std::vector<FinishedInstance> latest;
     const std::lock_guard lock(mutex_);
 
-    for (auto stored = stored_.begin(), other = others_.begin(); latest.size() < limit;)
+    for (const Ring* ring : {&stored_, &others_})
     {
-      const bool hasStored = stored != stored_.end();
-      const bool hasOther = other != others_.end();
-
-      if (!hasStored && !hasOther)
+      for (const FinishedInstance& instance : *ring)
       {
-        break;
-      }
-
-      const bool isStored = hasStored && (!hasOther || stored->endedAt >= other->endedAt);
-      const FinishedInstance& instance = isStored ? *stored++ : *other++;
-
-      if (filter.Matches(instance))
-      {
-        latest.push_back(instance);
+        if (filter.Matches(instance))
+        {
+          matching.push_back(&instance);
+        }
       }
     }
 
+    // Threads report their instances some milliseconds after their end, in any order
+    std::stable_sort(matching.begin(), matching.end(),
+                     [](const FinishedInstance* a, const FinishedInstance* b)
+                     { return a->endedAt > b->endedAt; });
+    matching.resize(std::min(limit, matching.size()));
+    std::transform(matching.begin(), matching.end(), std::back_inserter(latest),
+                   [](const FinishedInstance* instance) { return *instance; });
     return latest;
   }
 }

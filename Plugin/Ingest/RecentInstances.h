@@ -41,7 +41,8 @@ namespace OrthancPerf
                                          const InstanceFilter& filter = InstanceFilter()) const;
 
   private:
-    using Ring = boost::circular_buffer<FinishedInstance>;  // the newest first
+    using Ring =
+        boost::circular_buffer<FinishedInstance>;  // as they were reported, the newest first
 
     mutable std::mutex mutex_;
     Ring stored_;

@@ -334,10 +334,10 @@ namespace OrthancPerf
            ForEachRead(
                [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                {
-                 for (const RequestPhase phase : GetAllRequestPhases())
+                 for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
                  {
-                   writer.AddHistogram(With(labels, "phase", ToLabel(phase)),
-                                       reads.phases[static_cast<std::size_t>(phase)]);
+                   writer.AddHistogram(With(labels, "phase", ToLabel(REQUEST_PHASES[i])),
+                                       reads.phases[i]);
                  }
                })},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",

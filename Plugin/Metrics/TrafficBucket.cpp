@@ -27,12 +27,12 @@ namespace OrthancPerf
   FinishedInstance ToTraffic(const FinishedRequest& request)
   {
     constexpr Phase PHASES[] = {Phase::Idle,    Phase::Receive, Phase::Work,
-                                Phase::Storage, Phase::Work,    Phase::Send};  // by RequestPhase
+                                Phase::Storage, Phase::Work,    Phase::Send};  // of REQUEST_PHASES
     FinishedInstance traffic;
     traffic.size = request.bytesSent;
     traffic.outcome = request.HasFailed() ? Outcome::Failed : Outcome::Stored;
 
-    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
+    for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
     {
       if (request.phases[i])
       {

@@ -44,7 +44,7 @@ namespace OrthancPerf
     statuses[request.GetStatusPlace()]++;
     clientWait += request.clientWait;
 
-    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
+    for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
     {
       if (request.phases[i])
       {
@@ -64,7 +64,7 @@ namespace OrthancPerf
       statuses[i] += other.statuses[i];
     }
 
-    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
+    for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
     {
       phases[i].Add(other.phases[i]);
     }

@@ -26,7 +26,7 @@ namespace OrthancPerf
     std::uint64_t bytes = 0;
     std::array<std::uint64_t, READ_STATUSES.size()> statuses = {};
     Duration clientWait = Duration::zero();
-    std::array<PhaseHistogram, REQUEST_PHASE_COUNT> phases;  // by RequestPhase
+    std::array<PhaseHistogram, REQUEST_PHASES.size()> phases;
 
     void Add(const FinishedRequest& request) noexcept;
     void Add(const ReadSummary& other) noexcept;

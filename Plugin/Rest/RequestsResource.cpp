@@ -36,10 +36,9 @@ namespace OrthancPerf
         AddIfKnown(json, "FirstResponse", request.firstResponse);
       }
 
-      for (const RequestPhase phase : GetAllRequestPhases())
+      for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
       {
-        AddIfKnown(json["Phases"], ToKey(ToLabel(phase)).c_str(),
-                   request.phases[static_cast<std::size_t>(phase)]);
+        AddIfKnown(json["Phases"], ToKey(ToLabel(REQUEST_PHASES[i])).c_str(), request.phases[i]);
       }
 
       return json;
@@ -54,10 +53,9 @@ namespace OrthancPerf
       json["Bytes"] = ToJson(sums.bytes);
       json["ClientWait"] = ToJson(sums.clientWait);
 
-      for (const RequestPhase phase : GetAllRequestPhases())
+      for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
       {
-        json["PhaseTimes"][ToKey(ToLabel(phase))] =
-            sums.phases[static_cast<std::size_t>(phase)].sum;
+        json["PhaseTimes"][ToKey(ToLabel(REQUEST_PHASES[i]))] = sums.phases[i].sum;
       }
 
       return json;

@@ -8,12 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::array<const char*, SOCKET_PRESET_COUNT> PRESET_LABELS = {"stock", "tuned",
-                                                                            "custom"};
-
-    constexpr std::array<const char*, ENGINE_CHOICE_COUNT> ENGINE_LABELS = {"auto", "dcmtk", "gdcm",
-                                                                            "native"};
-
     DicomSockets MakeStockSockets()
     {
       DicomSockets stock;
@@ -113,12 +107,6 @@ namespace OrthancPerf
   }
 
 
-  const char* ToLabel(SocketPreset preset)
-  {
-    return PRESET_LABELS.at(static_cast<std::size_t>(preset));
-  }
-
-
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
   {
     switch (preset)
@@ -146,11 +134,5 @@ namespace OrthancPerf
     }
 
     return SocketPreset::Custom;
-  }
-
-
-  const char* ToLabel(EngineChoice engine)
-  {
-    return ENGINE_LABELS.at(static_cast<std::size_t>(engine));
   }
 }

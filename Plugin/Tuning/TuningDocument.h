@@ -61,11 +61,10 @@ namespace OrthancPerf
   };
 
 
-  constexpr std::size_t SOCKET_PRESET_COUNT = 3;
-
-  constexpr auto GetAllSocketPresets = ListAll<SocketPreset, SOCKET_PRESET_COUNT>;
-  const char* ToLabel(SocketPreset preset);  // "stock"
-  constexpr auto ParseSocketPreset = ParseLabel<SocketPreset, SOCKET_PRESET_COUNT>;
+  template <>
+  inline constexpr std::array LABELS<SocketPreset> = {"stock", "tuned", "custom"};
+  constexpr auto GetAllSocketPresets = ListAll<SocketPreset>;
+  constexpr auto ParseSocketPreset = ParseLabel<SocketPreset>;
 
   // The values of a preset; nothing for Custom, which stands for no values of its own
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset);
@@ -83,11 +82,10 @@ namespace OrthancPerf
   };
 
 
-  constexpr std::size_t ENGINE_CHOICE_COUNT = 4;
-
-  constexpr auto GetAllEngineChoices = ListAll<EngineChoice, ENGINE_CHOICE_COUNT>;
-  const char* ToLabel(EngineChoice engine);  // "auto", "dcmtk", "gdcm", "native"
-  constexpr auto ParseEngineChoice = ParseLabel<EngineChoice, ENGINE_CHOICE_COUNT>;
+  template <>
+  inline constexpr std::array LABELS<EngineChoice> = {"auto", "dcmtk", "gdcm", "native"};
+  constexpr auto GetAllEngineChoices = ListAll<EngineChoice>;
+  constexpr auto ParseEngineChoice = ParseLabel<EngineChoice>;
 
   // How instances are transcoded before they are stored
   struct IngestTranscoding

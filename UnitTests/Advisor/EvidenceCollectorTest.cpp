@@ -88,7 +88,7 @@ namespace OrthancPerf
     collector_.OnDeflated({100, 0});
     FinishedRequest request;
     request.route = RouteClass::Archive;
-    request.phases[static_cast<std::size_t>(RequestPhase::Work)] = std::chrono::seconds(120);
+    request.phases.back() = std::chrono::seconds(120);
     collector_.OnRequestFinished(request);
     EXPECT_DOUBLE_EQ(100, collector_.Gather().deflated[0].deflate);
     EXPECT_DOUBLE_EQ(120, collector_.Gather().deflated[0].requests);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Ingest/Timeline.h"
+#include "Ingest/Phase.h"
 
 #include <gtest/gtest.h>
 
