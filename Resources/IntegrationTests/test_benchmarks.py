@@ -53,7 +53,6 @@ from lab.cells import (
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
-from lab.growth import FASTER, NOT_FASTER, NOT_TOLD, UNSURE, answer, list_growths, sum_up
 from lab.ingest import GZIP, is_below_at_first, is_compressed, list_setups, multiply
 from lab.ingest_page import (
     BASE,
@@ -1785,113 +1784,6 @@ def test_own_watches_by_get_alone(
     else:
         (why,) = cell["Declined"].values()
         assert why == "the performance plugin is not loaded there (404)"
-
-
-def make_axis(
-    name: str, costs: dict[float, tuple[float, float]], turns: int = 6, noise: float = 0.02
-) -> Results:
-    """Orthanc's cost and the plugin's own at each place, with so much noise on the latter."""
-    results = make_results()
-    results.figures = {"processor time": Figure("ms"), "memory": Figure("MB")}
-    for place, (cost, own) in costs.items():
-        cell = results.find({"Axis": name, "At": f"{place:g} places"})
-        noises = [noise * cost * (-1) ** turn * (1 + turn) / turns for turn in range(turns)]
-        cell.rounds = [
-            [
-                {"A": {"processor time": cost}, "B": {"processor time": cost + own + more}}
-                for more in noises
-            ]
-        ]
-    return results
-
-
-def replace_axis(results: Results, costs: dict[float, tuple[float, float]]) -> Results:
-    """The same with other costs."""
-    other = make_axis(results.cells[0].factors["Axis"], costs)
-    other.options = results.options
-    return other
-
-
-def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
-    steps = [1, 10, 100, 1000]
-    (slower,) = list_growths(make_axis("slower", {x: (x, 0.1 * x**0.5) for x in steps}))
-    assert slower.judge() == NOT_FASTER
-    assert slower.make_row()[4].startswith("1.00 ")
-    (faster,) = list_growths(make_axis("faster", {x: (x**0.5, 0.1 * x) for x in steps}))
-    assert faster.judge() == FASTER
-    assert faster.make_row()[4].startswith("0.50 ")
-    assert faster.make_row()[7].startswith("1.0")
-    (free,) = list_growths(make_axis("free", {x: (x, 0) for x in [0, 10, 100]}))
-    assert free.judge() == NOT_FASTER
-    (few,) = list_growths(make_axis("few", {x: (x, x) for x in steps}, turns=5))
-    assert few.judge() == UNSURE
-    # Turns of the same processes are one witness, however many they are
-    rounds = make_axis("rounds", {x: (x**0.5, 0.1 * x) for x in steps}, turns=12)
-    for cell in rounds.cells:
-        (turns,) = cell.rounds
-        cell.rounds = [turns[:6], turns[6:]]
-    (few_rounds,) = list_growths(rounds)
-    assert few_rounds.judge() == UNSURE
-    charts = Charts("made")
-    lines = answer(make_axis("drawn", {x: (x + 1, 0.1 - x / 50) for x in [0, 10]}), charts)
-    assert charts.write(tmp_path) == [tmp_path / "made-growth.svg"]
-    drawn = (tmp_path / "made-growth.svg").read_text("utf-8")
-    assert ElementTree.fromstring(drawn).tag.endswith("svg")
-    assert "below zero by noise" in drawn  # what has no logarithm is not left out
-    assert any(
-        re.match(r"\| drawn \| processor time \| [\d.]+% at 0 \| -[\d.]+% at 10 ", line)
-        for line in lines
-    )
-    assert sum_up([slower, faster]) == (
-        "**The plugin's own cost grows faster than Orthanc's on faster (processor time).** Of 2"
-        " costs, 1 do not, by their whole intervals."
-    )
-
-
-def test_growth_that_is_too_uncertain_is_not_told() -> None:
-    (noisy,) = list_growths(make_axis("noisy", {x: (x, 0) for x in [1, 10, 100]}, noise=0.5))
-    assert noisy.judge() == NOT_TOLD
-    assert "; not told: noisy (processor time)" in sum_up([noisy])
-    assert "on no axis that this run shows" in sum_up([noisy])
-
-
-def test_growth_is_judged_beyond_what_bounds_it() -> None:
-    """256 names at most are told apart: what they take is a constant."""
-    names = [1, 100, 256, 1000, 10000]
-    results = make_axis("peers", {x: (1, 0.5 + min(x, 256) / 256) for x in names})
-    (free,) = list_growths(results)
-    assert free.judge() == FASTER
-    results.options = {"maximum_peers": 256}
-    (bounded,) = list_growths(results)
-    assert bounded.judge() == NOT_FASTER
-    assert "256 apart at most. Its own is 0.50" in bounded.tell_bounded()
-    assert "at 1, and 1.5 at 256" in bounded.tell_bounded()
-    (beyond,) = list_growths(replace_axis(results, {x: (1, 0.5 + x / 10000) for x in names}))
-    assert beyond.judge() == FASTER
-
-
-def test_growth_of_what_falls_is_that_of_its_inverse() -> None:
-    """Throughput: twice the time an image is half of it."""
-    results = make_axis("slow", {x: (1, 1) for x in [1, 10, 100]}, noise=0)
-    results.figures = {"throughput": Figure("images/s")}
-    for cell, share in zip(results.cells, (0, 0.5, 1), strict=True):
-        cell.rounds = [[{"A": {"throughput": 100}, "B": {"throughput": 100 / (1 + share)}}] * 6]
-    (growth,) = list_growths(results)
-    assert growth.judge() == FASTER
-    assert growth.make_verdict_row()[2:5] == [
-        "0.0% at 1",
-        "100.0% at 100",
-        "50.00 (50.00 to 50.00)",
-    ]
-    assert growth.make_speed_row() == [
-        "slow",
-        "100",
-        "100",
-        "0.00 (0.00 to 0.00)",
-        "100",
-        "50",
-        "-0.15 (-0.15 to -0.15)",
-    ]
 
 
 def test_scale_measures_each_axis_and_keeps_the_store(plugin: Path, tmp_path: Path) -> None:

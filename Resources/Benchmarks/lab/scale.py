@@ -28,7 +28,6 @@ from harness.process import (
     get_peak_bytes,
     list_children,
 )
-from lab import growth
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import read_first_match
 from lab.options import add_plan, make_series
@@ -343,5 +342,4 @@ EXPERIMENT = Experiment(
         "seconds": 6,
         "fill_seconds": 30,
     },
-    answer=growth.answer,
 )
