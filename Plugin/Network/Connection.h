@@ -43,12 +43,11 @@ namespace OrthancPerf
     Response  // bytes of its response have gone by
   };
 
-  // How far TLS on a DICOM connection is, by the headers of records (RFC 8446 section 5.1): the
-  // A-ASSOCIATE-RQ is the first message with application data
+  // How far TLS on a connection that Orthanc has opened is, by the headers of records (RFC 8446
+  // section 5.1): the A-ASSOCIATE-RQ is the first message with application data
   enum class TlsProgress : std::uint8_t
   {
-    Handshake,  // or no TLS
-    Finished,   // of TLS 1.3: the end of the peer's handshake, which looks like application data
+    Handshake,         // or no TLS
     AssociateRequest,  // of DICOM
     Messages
   };
@@ -80,15 +79,12 @@ namespace OrthancPerf
     std::optional<TimePoint> connectedAt;   // accepted, or the connect done
     HostHash host = 0;                      // that was called, as it is configured
     int connectError = 0;                   // why there is no connection: errno(3)
-    TimePoint readAt;                       // the latest byte
     std::optional<TimePoint> respondedAt;   // last byte of the last response
     ReadWaits waits;                        // of its thread, as it wrote last
     std::uint64_t responseBytes = 0;        // to HTTP and to what reads, so far
     std::optional<ReadingRequest> reading;  // the request under way, if it only reads
     MessageTimes asked;                     // of DIMSE: that request
-    bool isServed = false;                  // the request under way, by Orthanc: not refused
     bool isStow = false;                    // a STOW-RS request without a response so far
-    std::optional<TimePoint> restSince;     // what may be the body of a refused request
     Duration waited = Duration::zero();     // for the next byte to read, so far
     Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
@@ -101,7 +97,6 @@ namespace OrthancPerf
     DimseReader written;
 
     TlsProgress tls = TlsProgress::Handshake;
-    bool isTls13 = false;               // by what Orthanc has answered
     MessageTimes message;               // the one under way, or the latest
     StallSum heldStalls;                // of the response before, for the next message
     std::uint64_t claimedSerial = 0;    // the latest message of which the ingest tells

@@ -18,14 +18,7 @@ namespace OrthancPerf
     // 9110 section 15.2). Final ones of Orthanc 1.10.1 have 85 bytes where there is nothing to say.
     // Under TLS, 100 Continue has up to 90 with its record, and those have more than 100.
     constexpr std::string_view INTERIM_RESPONSE = "HTTP/1.1 1";
-
-    // Where Orthanc, or a filter after the plugin's, refuses a request after all, it leaves the
-    // body unread
-    constexpr std::string_view CLIENT_ERROR = "HTTP/1.1 4";
     constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
-
-    // What is read within such a time is the header of a request: under TLS, that takes two reads
-    constexpr Duration AT_ONCE = std::chrono::milliseconds(1);
 
     // The first byte of a connection, and of a record: RFC 8446 section 5.1
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;
@@ -226,7 +219,6 @@ namespace OrthancPerf
     }
 
     TakeStall(connection);
-    connection.readAt = now;
 
     if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {
@@ -272,11 +264,7 @@ namespace OrthancPerf
 
     if (!connection.IsDicom())
     {
-      const bool isFirst = connection.state == ExchangeState::Request;
-      connection.isServed =
-          connection.isServed && !(isFirst && BeginsWith(data, size, CLIENT_ERROR));
-
-      if (!isFirst || !IsInterimResponse(connection, data, size))
+      if (connection.state != ExchangeState::Request || !IsInterimResponse(connection, data, size))
       {
         OnResponseBytes(connection, data, size, now);
       }
@@ -310,21 +298,11 @@ namespace OrthancPerf
   void ConnectionTracker::OnServed(Connection& connection, bool isStow,
                                    const std::optional<ReadingRequest>& reading) noexcept
   {
-    constexpr std::uint8_t NONE = 0;
-
     if (connection.kind.load(RELAXED) != ConnectionKind::HttpAccepted)
     {
       return;
     }
 
-    if (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE)
-    {
-      BeginRequest(connection, connection.readAt);
-      recorder_.AddRequestBytes(connection, &NONE, 0, connection.readAt);
-    }
-
-    connection.restSince.reset();
-    connection.isServed = true;
     connection.isStow = isStow;
     connection.reading = reading;
 
@@ -361,9 +339,6 @@ namespace OrthancPerf
 
     if (connection.state != ExchangeState::Request || isHandshakeOver)
     {
-      connection.restSince = connection.state == ExchangeState::Response && !connection.isServed
-                                 ? std::optional<TimePoint>(now)
-                                 : std::nullopt;
       BeginRequest(connection, now);
       connection.isUpload = connection.IsToPeer() && IsUpload(data, size);
     }
@@ -384,7 +359,6 @@ namespace OrthancPerf
   {
     recorder_.BeginMessage(connection, now);
     connection.state = ExchangeState::Request;
-    connection.isServed = false;
     connection.requestBytes = 0;
     connection.responseBytes = connection.reading ? connection.responseBytes : 0;
 

@@ -90,47 +90,6 @@ namespace OrthancPerf
     }
 
 
-    // Whether Orthanc's answer is a ServerHello with a cipher suite of TLS 1.3 (RFC 8446 section
-    // 4.1.3 and appendix B.4)
-    bool IsServerHello13(const std::uint8_t* data, std::size_t size) noexcept
-    {
-      constexpr std::uint8_t HANDSHAKE = 22;
-      constexpr std::uint8_t SERVER_HELLO = 2;
-      constexpr std::size_t SESSION_ID = 43;  // its length: behind headers, version and random
-      constexpr std::uint8_t SUITES_OF_13 = 0x13;
-
-      return size > SESSION_ID && data[0] == HANDSHAKE && data[5] == SERVER_HELLO &&
-             size > SESSION_ID + 1 + data[SESSION_ID] &&
-             data[SESSION_ID + 1 + data[SESSION_ID]] == SUITES_OF_13;
-    }
-
-
-    // Bytes of the message under way. As a server of TLS 1.3, OpenSSL answers the end of the peer's
-    // handshake with session tickets; as a client, it sends the A-ASSOCIATE-RQ right behind it.
-    void FindAssociateRequest(Connection& connection, const std::uint8_t* data,
-                              std::size_t size) noexcept
-    {
-      constexpr std::uint8_t APPLICATION_DATA = 23;
-      const bool isBegin = connection.requestBytes == size;
-
-      if (size == 0 || data[0] != APPLICATION_DATA)
-      {
-        return;
-      }
-
-      if (connection.tls == TlsProgress::Handshake)
-      {
-        connection.tls = connection.isTls13 && !connection.IsOutgoing()
-                             ? TlsProgress::Finished
-                             : TlsProgress::AssociateRequest;
-      }
-      else if (connection.tls == TlsProgress::Finished && isBegin)
-      {
-        connection.tls = TlsProgress::AssociateRequest;
-      }
-    }
-
-
     ProbeEvent MakeEvent(const Connection& connection) noexcept
     {
       const std::optional<TimePoint> answered = connection.GetAnsweredAt();
@@ -658,11 +617,15 @@ namespace OrthancPerf
     work.recorder = id_;
     work.serial = connection.serial.load(RELAXED);
 
-    if (connection.IsDicom() && connection.IsEncrypted())
+    constexpr std::uint8_t APPLICATION_DATA = 23;
+
+    // OpenSSL sends the A-ASSOCIATE-RQ right behind the end of its handshake
+    if (connection.IsOutgoing() && connection.IsDicom() && connection.IsEncrypted() &&
+        connection.tls == TlsProgress::Handshake && size > 0 && data[0] == APPLICATION_DATA)
     {
-      FindAssociateRequest(connection, data, size);
+      connection.tls = TlsProgress::AssociateRequest;
     }
-    else if (connection.IsDicom() && !connection.IsOutgoing())
+    else if (connection.IsDicom() && !connection.IsEncrypted() && !connection.IsOutgoing())
     {
       NoteReading(connection);
     }
@@ -722,7 +685,6 @@ namespace OrthancPerf
 
     if (!connection.IsOutgoing())
     {
-      connection.isTls13 = connection.isTls13 || IsServerHello13(data, size);
       NoteAnswer(connection, data, size, now);
 
       if (connection.reading)

@@ -5,7 +5,6 @@ import socket
 import ssl
 import struct
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +166,6 @@ def test_a_large_associate_request_is_no_instance(
     version: ssl.TLSVersion,
     has_certificate: bool,
 ) -> None:
-    pause = 0.3
     options = certificate.get_dicom_options()
     options["DicomTlsRemoteCertificateRequired"] = has_certificate
     server = start_orthanc(options=options)
@@ -184,7 +182,6 @@ def test_a_large_associate_request_is_no_instance(
         socket.create_connection(("127.0.0.1", server.dicom_port), timeout=30) as connection,
         context.wrap_socket(connection) as tls,
     ):
-        time.sleep(pause)
         tls.sendall(request)
         assert tls.recv(65536)[0] == 2  # A-ASSOCIATE-AC
         tls.sendall(bytes([5, 0, 0, 0, 0, 4, 0, 0, 0, 0]))  # A-RELEASE-RQ
@@ -195,7 +192,7 @@ def test_a_large_associate_request_is_no_instance(
     (peer,) = server.get_json("/perf/peers")
     associations = peer["Receive"]["Associations"]
     assert associations["InstancesPerAssociation"] == 0
-    assert pause < associations["SetupTime"]["Latest"] < pause + 1
+    assert "SetupTime" not in associations
 
 
 # ---- HTTPS

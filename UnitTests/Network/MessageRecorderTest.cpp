@@ -213,44 +213,6 @@ namespace OrthancPerf
   }
 
 
-  // CivetWeb reads what it does not want, and keeps the connection
-  TEST_F(MessageRecorderTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
-  {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "POST /instances HTTP/1.1\r\n" + std::string(16000, 'x'), 1);
-    Write(connection, "HTTP/1.1 401 Unauthorized\r\n", 2);
-    Read(connection, std::string(500000, 'x'), 12);
-    tracker_.OnWaited(connection, At(12), At(412));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, false);
-    tracker_.OnWaited(connection, At(413), At(443));
-    Read(connection, std::string(500000, 'x'), 443);
-
-    const std::optional<Message> message = recorder_.GetCurrentMessage();
-    ASSERT_TRUE(message);
-    EXPECT_EQ(At(412), message->firstByte);
-    EXPECT_EQ(At(443), message->lastByte);
-    EXPECT_EQ(milliseconds(410), message->idle);
-    EXPECT_EQ(1U, message->stalls.count);
-    EXPECT_EQ(milliseconds(30), message->stalls.time);
-  }
-
-
-  // By Orthanc itself, say, or Lua, which are asked after the plugin
-  TEST_F(MessageRecorderTest, NeitherIsThatOfOneThatWasRefusedLater)
-  {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection, false);
-    Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
-    Read(connection, std::string(500000, 'x'), 12);
-    tracker_.OnWaited(connection, At(12), At(412));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
-  }
-
-
   // As it comes in pieces, and is not served before it is whole
   TEST_F(MessageRecorderTest, TheHeaderOfTheFirstRequestBeginsIt)
   {
@@ -947,58 +909,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(16), journal_.associations.front().setup);
     EXPECT_EQ(1U, journal_.associations.front().instances);
     EXPECT_EQ("10.0.0.1", journal_.associations.front().peer.name);
-  }
-
-
-  // As OpenSSL reads and writes them: a header on its own, and session tickets in calls of their
-  // own. After a HelloRetryRequest, no ChangeCipherSpec comes before the end of the handshake.
-  TEST_F(MessageRecorderTest, UnderTls13TheEndOfTheHandshakeIsNoAssociateRequest)
-  {
-    const auto associate = [this](int recordsOfHandshake, int tickets, bool isRetried = false)
-    {
-      Connection& connection = *tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-      const auto read = [&](char type, std::size_t size, int at)
-      {
-        Read(connection, MakeTlsRecord(type, 0), at);
-        Read(connection, std::string(size, 'x'), at);
-      };
-      read(22, 292, 1);
-      const std::string hello = std::string{22, 3, 3, 0, 122, 2, 0, 0, 118, 3, 3} +
-                                std::string(32, 'r') + std::string(1, 32) + std::string(32, 's') +
-                                std::string{0x13, 2} + std::string(49, 'x');
-      const std::string compatible = {20, 3, 3, 0, 1, 1};
-      Write(connection, hello + compatible + MakeTlsRecord(23, 1000), 2);
-
-      if (!isRetried)
-      {
-        read(20, 1, 3);
-      }
-
-      for (int i = 0; i < recordsOfHandshake; i++)
-      {
-        read(23, 1000, 3);
-      }
-
-      for (int i = 0; i < tickets; i++)
-      {
-        Write(connection, MakeTlsRecord(23, 250), 4);
-      }
-
-      read(23, 9000, 504);
-      Write(connection, MakeTlsRecord(23, 517), 510);
-      read(23, 10000, 520);
-      recorder_.ClaimMessage();
-      Write(connection, MakeTlsRecord(23, 150), 521);
-      read(23, 27, 530);
-      tracker_.OnClosing(connection, At(540));
-      const FinishedAssociation association = Drain().associations.back();
-      EXPECT_EQ(1U, association.instances);
-      return association.setup;
-    };
-
-    EXPECT_EQ(milliseconds(510), associate(1, 1));  // a session that is resumed
-    EXPECT_EQ(milliseconds(510), associate(1, 2));
-    EXPECT_EQ(milliseconds(510), associate(3, 2));  // with a client's certificate
   }
 
 
