@@ -460,7 +460,7 @@ namespace OrthancPerf
     std::transform(destinations.begin(), destinations.end(), std::back_inserter(titles),
                    [](const Destination& destination) { return destination.title; });
     peers_.SetModalities(titles);
-    recorder_.SetDestinations(destinations);
+    recorder_.GetEvents().SetDestinations(destinations);
   }
 
 
@@ -514,7 +514,7 @@ namespace OrthancPerf
     Guard("Housekeeping",
           [this, quiet]
           {
-            recorder_.Drain(journal_);
+            recorder_.GetEvents().Drain(journal_);
             tracker_.Settle(Clock::now(), quiet);
           });
   }

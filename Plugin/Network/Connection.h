@@ -30,6 +30,9 @@ namespace OrthancPerf
     OutgoingCandidate  // connected by Orthanc, nothing written yet: DICOM or not
   };
 
+  // An HTTP response under TLS has more bytes, an alert (RFC 8446 section 6) less
+  constexpr std::uint64_t SMALLEST_RESPONSE = 100;
+
   constexpr bool IsDicom(ConnectionKind kind) noexcept
   {
     return kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing;
@@ -154,6 +157,11 @@ namespace OrthancPerf
       return kind.load(std::memory_order_relaxed) == ConnectionKind::HttpOutgoing;
     }
 
+    bool IsHttpAccepted() const noexcept
+    {
+      return kind.load(std::memory_order_relaxed) == ConnectionKind::HttpAccepted;
+    }
+
     bool IsOutgoing() const noexcept
     {
       return IsToPeer() || kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
@@ -181,6 +189,12 @@ namespace OrthancPerf
     bool HasSubOperation() const noexcept
     {
       return !IsOutgoing() && written.GetCommand() == C_STORE_REQUEST;
+    }
+
+    // The ingest tells what becomes of the message under way
+    bool IsClaimed() const noexcept
+    {
+      return claimedSerial == serial.load(std::memory_order_relaxed);
     }
 
     // To one of the latest messages

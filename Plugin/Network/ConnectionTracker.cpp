@@ -2,7 +2,7 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Admission/AdmissionQueue.h"
-#include "Network/AskedServers.h"
+#include "Network/FinishedExchanges.h"
 
 #include <algorithm>
 #include <string_view>
@@ -77,6 +77,7 @@ namespace OrthancPerf
 
   ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
     recorder_(recorder),
+    events_(recorder.GetEvents()),
     table_(recorder.GetConnections()),
     places_(places)
   {
@@ -107,9 +108,14 @@ namespace OrthancPerf
                                      bool isResolved) noexcept
   {
     // Of all others there may be many, and the queue is bounded
-    if (address.port == 0 || recorder_.GetDestinations().IsPeer(address.port))
+    if (address.port == 0 || events_.GetDestinations().IsPeer(address.port))
     {
-      recorder_.AddLookUp(host, address, isResolved);
+      ProbeEvent event;
+      event.kind = isResolved ? ProbeEvent::Kind::Resolved : ProbeEvent::Kind::FailedCall;
+      event.outcome = AssociationOutcome::Unresolved;
+      event.host = host;
+      event.address = address;
+      events_.Push(event);
     }
   }
 
@@ -143,10 +149,10 @@ namespace OrthancPerf
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
-    const bool isEncrypted = isTls && recorder_.GetDestinations().IsEncryptedModality(port) &&
+    const bool isEncrypted = isTls && events_.GetDestinations().IsEncryptedModality(port) &&
                              !AskedServers::OfThisThread().MayAsk(now);
     const bool isToPeer =
-        !isRequest && !isEncrypted && recorder_.GetDestinations().IsPeer(port) &&
+        !isRequest && !isEncrypted && events_.GetDestinations().IsPeer(port) &&
         (isTls || BeginsWith(data, size, "GET ") || BeginsWith(data, size, POST)) &&
         MaySendToPeer(now);
 
@@ -164,7 +170,7 @@ namespace OrthancPerf
 
     if (isToPeer)
     {
-      recorder_.AddConnected(connection, now);
+      AddCall(ProbeEvent::Kind::Connected, connection, now, events_);
     }
 
     return true;
@@ -298,7 +304,7 @@ namespace OrthancPerf
   void ConnectionTracker::OnServed(Connection& connection, bool isStow,
                                    const std::optional<ReadingRequest>& reading) noexcept
   {
-    if (connection.kind.load(RELAXED) != ConnectionKind::HttpAccepted)
+    if (!connection.IsHttpAccepted())
     {
       return;
     }
@@ -317,13 +323,12 @@ namespace OrthancPerf
     if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
     {
       TakeStall(connection);
-      recorder_.CloseConnection(connection, now);
+      FinishConnection(connection, now, events_);
     }
     else if ((connection.connectError != 0 || !connection.connectedAt) &&
-             (!recorder_.GetDestinations().IsPeer(connection.peer.Load().port) ||
-              MaySendToPeer(now)))
+             (!events_.GetDestinations().IsPeer(connection.peer.Load().port) || MaySendToPeer(now)))
     {
-      recorder_.AddUnconnected(connection, now);
+      AddCall(ProbeEvent::Kind::FailedCall, connection, now, events_);
     }
 
     table_.Close(connection);

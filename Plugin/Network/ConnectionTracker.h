@@ -127,6 +127,7 @@ namespace OrthancPerf
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
 
     MessageRecorder& recorder_;
+    EventQueue& events_;      // the recorder's
     ConnectionTable& table_;  // the recorder's
     const WatchedPlaces places_;
   };

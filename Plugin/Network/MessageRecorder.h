@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/Association.h"
-#include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
 #include "Network/Connection.h"
-#include "Network/Destination.h"
-#include "Network/ProbeEvent.h"
+#include "Network/EventQueue.h"
 
 #include <atomic>
-#include <boost/lockfree/queue.hpp>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <vector>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -52,20 +46,15 @@ namespace OrthancPerf
     // The connection that the calling thread has read last; -1: none that is known
     int GetCurrentConnection() const noexcept;
 
-    // Publishes what is over. Any thread, one at a time.
-    void Drain(const Journal& journal, TimePoint now = Clock::now());
-
-    // Where Orthanc's modalities and peers are from now on. Any thread.
-    void SetDestinations(std::vector<Destination> destinations);
-
-    // For their ports
-    const Destinations& GetDestinations() const
+    EventQueue& GetEvents()
     {
-      return destinations_;
+      return events_;
     }
 
-    // What was over and found no room in the queue
-    std::uint64_t CountDropped() const noexcept;
+    const EventQueue& GetEvents() const
+    {
+      return events_;
+    }
 
     ConnectionTable& GetConnections()
     {
@@ -102,41 +91,16 @@ namespace OrthancPerf
     // of "idle" as well. A wait for a message to begin is the peer's otherwise.
     static void AddStall(Connection& connection, Duration waited) noexcept;
 
-    void CloseConnection(Connection& connection, TimePoint now) noexcept;
-
-    // Orthanc has called, and there was no connection, or one to what may be a peer. Drain() tells
-    // by the host and the port who it is.
-    void AddUnconnected(const Connection& connection, TimePoint now) noexcept;
-    void AddConnected(const Connection& connection, TimePoint now) noexcept;
-    void AddLookUp(HostHash host, const PeerAddress& address, bool isResolved) noexcept;
-
   private:
-    // 2,048 sent instances or associations between two calls of Drain, half a second apart. What
-    // finds no room is dropped. With a fixed capacity, push takes no lock and allocates nothing.
-    using Events = boost::lockfree::queue<ProbeEvent, boost::lockfree::capacity<2048>>;
-
     Connection* FindCurrent() const noexcept;
-    void Push(const ProbeEvent& event) noexcept;
     Served GetServed() const noexcept;
-    void PublishUncalled(const Journal& journal, const ProbeEvent& event);
-    void PublishToPeer(const Journal& journal, const ProbeEvent& event);
-    // "outcome": how the association ended; Released while it goes on
-    void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
-    void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
-    void FinishRead(Connection& connection, std::int32_t status) noexcept;
     void NoteReading(Connection& connection) noexcept;
     void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
-    void FinishSent(Connection& connection, AssociationOutcome outcome) noexcept;
-    void NoteAnswer(Connection& connection, const std::uint8_t* data, std::size_t size,
-                    TimePoint now) noexcept;
-    void TellUnanswered(const Connection& connection) noexcept;
+    void NoteDimseAnswer(Connection& connection, TimePoint now) noexcept;
 
     const std::uint64_t id_;
     ConnectionTable connections_;
-    const std::unique_ptr<Events> events_;
-    std::atomic<std::uint64_t> dropped_{0};
-    std::mutex draining_;
-    Destinations destinations_;  // under the same lock, but for the ports
+    EventQueue events_;
     std::atomic<bool> isStorageServed_{false};
     std::atomic<bool> isDatabaseServed_{false};
   };

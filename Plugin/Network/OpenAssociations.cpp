@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/OpenAssociations.h"
 
-#include "Network/ProbeEvent.h"
 #include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/TcpInfo.h"
 

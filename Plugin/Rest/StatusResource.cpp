@@ -120,7 +120,7 @@ namespace OrthancPerf
     {
       Json::Value json;
       json["Installed"] = probe.IsInstalled();
-      json["DroppedEvents"] = ToJson(recorder.CountDropped());
+      json["DroppedEvents"] = ToJson(recorder.GetEvents().CountDropped());
       json["RedirectedCalls"] = Json::objectValue;
 
       if (!probe.IsInstalled())

@@ -81,8 +81,8 @@ namespace
   {
     Probed()
     {
-      recorder.SetDestinations({{"TLS", HashHost("::"), TLS_PORT, true, false},
-                                {"peer", HashHost("::"), CALLED_PORT, false, true}});
+      recorder.GetEvents().SetDestinations({{"TLS", HashHost("::"), TLS_PORT, true, false},
+                                            {"peer", HashHost("::"), CALLED_PORT, false, true}});
     }
 
     MessageRecorder recorder;
@@ -118,8 +118,8 @@ namespace
       }
 
       Close();
-      recorder_.Drain(journal_);
-      Require(recorder_.CountDropped() == 0);
+      recorder_.GetEvents().Drain(journal_);
+      Require(recorder_.GetEvents().CountDropped() == 0);
     }
 
     const Collector& GetCollector() const
@@ -160,7 +160,7 @@ namespace
           Wait(variant);
           return 0;
         default:
-          variant == 0 ? Close() : recorder_.Drain(journal_);
+          variant == 0 ? Close() : recorder_.GetEvents().Drain(journal_);
           return 0;
       }
     }
@@ -183,7 +183,7 @@ namespace
       {
         tracker_.OnClosing(*connection_, now_);
         connection_ = nullptr;
-        recorder_.Drain(journal_);  // the ring has room for 2,048 events
+        recorder_.GetEvents().Drain(journal_);  // the ring has room for 2,048 events
       }
     }
 

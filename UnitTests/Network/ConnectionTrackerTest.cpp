@@ -33,7 +33,7 @@ namespace OrthancPerf
     protected:
       ConnectionTrackerTest()
       {
-        recorder_.SetDestinations({MakeEncrypted(2762)});
+        recorder_.GetEvents().SetDestinations({MakeEncrypted(2762)});
       }
 
       TimePoint At(int milliseconds) const
@@ -227,7 +227,7 @@ namespace OrthancPerf
     };
     EXPECT_TRUE(isDicom(2762));
     EXPECT_FALSE(isDicom(65535));
-    recorder_.SetDestinations({MakeEncrypted(65535), MakeEncrypted(11112)});
+    recorder_.GetEvents().SetDestinations({MakeEncrypted(65535), MakeEncrypted(11112)});
     EXPECT_TRUE(isDicom(65535));
     EXPECT_TRUE(isDicom(11112));
     EXPECT_FALSE(isDicom(11113));
@@ -295,7 +295,7 @@ namespace OrthancPerf
   // The sender has fallen silent in the middle of a message
   TEST_F(ConnectionTrackerTest, TellsWhyOrthancHasNoAssociation)
   {
-    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
     PeerAddress peer;
     peer.port = 104;
 
@@ -325,7 +325,7 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, AConnectionThatIsNotUsedIsNoFailure)
   {
-    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
     PeerAddress peer;
     peer.port = 104;
     Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));

@@ -109,8 +109,8 @@ namespace OrthancPerf
       EXPECT_EQ(0U, visitor.Call(outgoing, REQUEST));
 
       const Journal nobody({});
-      recorder.Drain(nobody);
-      EXPECT_EQ(0U, recorder.CountDropped());
+      recorder.GetEvents().Drain(nobody);
+      EXPECT_EQ(0U, recorder.GetEvents().CountDropped());
     }
   }
 

@@ -882,7 +882,7 @@ namespace OrthancPerf
 
   TEST_F(MessageRecorderTest, UnderTlsALargeAssociateRequestIsNoInstance)
   {
-    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 2762, true, false}});
+    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 2762, true, false}});
     Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
     tracker_.OnConnected(*connection, At(1));
     const std::string hello = MakeTlsRecord(22, 300);
@@ -968,7 +968,7 @@ namespace OrthancPerf
     protected:
       PeerTest()
       {
-        recorder_.SetDestinations(
+        recorder_.GetEvents().SetDestinations(
             {{"cloud", HashHost(MakeAddress(0).ToString()), 8043, false, true}});
         connection_ = tracker_.OnConnecting(FD, MakeAddress(8043), At(0));
         tracker_.OnConnected(*connection_, At(5));
@@ -1099,7 +1099,7 @@ namespace OrthancPerf
 
   TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
   {
-    recorder_.SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
+    recorder_.GetEvents().SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
     tracker_.OnClosing(*connection_, At(10));

@@ -14,7 +14,7 @@ namespace OrthancPerf
     // Takes up what is over meanwhile
     RecordedJournal& Drain(MessageRecorder& recorder)
     {
-      recorder.Drain(journal_);
+      recorder.GetEvents().Drain(journal_);
       return *this;
     }
 

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/FinishedExchanges.h"
+
+#include "Network/Sockets/TcpInfo.h"
+#include "Network/WrittenFiles.h"
+
+#include <cerrno>
+#include <pthread.h>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Kind = ProbeEvent::Kind;
+
+    constexpr auto RELAXED = std::memory_order_relaxed;
+
+    // Under TLS the command of a message cannot be read. What Orthanc sends is taken for a C-STORE
+    // from this size on: other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
+    constexpr std::uint64_t LARGE_MESSAGE = 4096;
+
+
+    ProbeEvent MakeEvent(Kind kind, const Connection& connection) noexcept
+    {
+      const std::optional<TimePoint> answered = connection.GetAnsweredAt();
+      const std::int32_t status = connection.GetResponse().status.load(RELAXED);
+      ProbeEvent event;
+      event.kind = kind;
+      event.isDicom = connection.IsDicom();
+      event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
+      event.isPeerRequestor = !connection.IsOutgoing();
+      event.hasParties = connection.hasParties.load(RELAXED);
+      event.isAccepted = connection.isAccepted.load(RELAXED);
+      event.request = connection.request;
+      event.address = connection.peer.Load();
+      event.setup = connection.setup;
+      event.associate = connection.associate;
+      event.host = connection.host;
+      event.message = connection.message;
+      event.endedAt = answered.value_or(connection.message.lastByte);
+      event.instances = connection.instances;
+      event.bytesReceived = connection.bytesRead.load(RELAXED);
+      event.bytesSent = connection.bytesWritten.load(RELAXED);
+
+      if (connection.connectedAt)
+      {
+        event.connect = *connection.connectedAt - connection.openedAt.load(RELAXED);
+      }
+
+      if (status >= 0)
+      {
+        event.status = static_cast<std::uint16_t>(status);
+      }
+
+      if (answered)
+      {
+        event.wait = *answered - connection.message.lastByte;
+      }
+
+      return event;
+    }
+
+
+    // The status of the response to the message of this ID. What is none (A-ABORT, A-RELEASE-RQ,
+    // C-CANCEL-RQ) does not answer, nor what comes late for the message before: DCMTK takes
+    // neither.
+    void ReadStatus(ProbeEvent& event, const DimseReader& answer,
+                    std::optional<std::uint16_t> id) noexcept
+    {
+      const std::optional<std::uint16_t> answered = answer.GetAnsweredId();
+
+      if (answer.GetCommand() != C_STORE_RESPONSE || (id && answered && *id != *answered))
+      {
+        event.wait.reset();
+      }
+      else
+      {
+        event.status = answer.GetStatus();
+      }
+    }
+
+
+    // How a connection to a peer has ended. Orthanc closes it where the peer does not answer in
+    // time.
+    AssociationOutcome JudgePeer(const Connection& connection) noexcept
+    {
+      const bool isTls = connection.IsEncrypted();
+
+      if (isTls && !connection.isAnswered && connection.bytesRead.load(RELAXED) > 0)
+      {
+        return AssociationOutcome::TlsFailed;
+      }
+
+      // The last that is written under TLS tells of the end (close_notify of RFC 8446 section 6.1)
+      if (!connection.GetAnsweredAt() && (!isTls || connection.requestBytes >= SMALLEST_RESPONSE))
+      {
+        return connection.isPeerGone ? AssociationOutcome::Lost : AssociationOutcome::TimedOut;
+      }
+
+      return isTls ? AssociationOutcome::Encrypted
+             : connection.GetResponse().status.load(RELAXED) / 100 == 2
+                 ? AssociationOutcome::Released
+                 : AssociationOutcome::Rejected;
+    }
+
+
+    void FinishSent(Connection& connection, AssociationOutcome outcome, EventQueue& events) noexcept
+    {
+      const bool isDimse = connection.IsDicom() && !connection.IsEncrypted();
+      const bool isInstance =
+          isDimse ? connection.written.GetCommand() == C_STORE_REQUEST
+          : connection.IsEncrypted()
+              ? connection.tls == TlsProgress::Messages && connection.requestBytes >= LARGE_MESSAGE
+              : connection.isUpload;
+
+      if (!isInstance)
+      {
+        return;
+      }
+
+      connection.instances++;
+      ProbeEvent event = MakeEvent(Kind::Instance, connection);
+      event.outcome = outcome;
+      event.bytesSent = isDimse ? connection.written.GetSize() : connection.requestBytes;
+
+      if (isDimse)
+      {
+        ReadStatus(event, connection.read, connection.written.GetMessageId());
+      }
+
+      events.Push(event);
+    }
+  }
+
+
+  void FinishExchange(Connection& connection, AssociationOutcome outcome,
+                      EventQueue& events) noexcept
+  {
+    if (connection.message.firstByte == TimePoint())
+    {
+      return;  // there was none
+    }
+
+    const std::optional<TimePoint> answered = connection.GetAnsweredAt();
+
+    if (connection.IsHttpAccepted())
+    {
+      FinishRead(connection, events);
+    }
+    else if (connection.tls == TlsProgress::AssociateRequest)
+    {
+      connection.tls = TlsProgress::Messages;
+
+      if (answered)
+      {
+        connection.OnAssociateAnswer(*answered);
+      }
+    }
+    else if (connection.IsOutgoing())
+    {
+      FinishSent(connection, outcome, events);
+    }
+    else if (connection.IsEncrypted())
+    {
+      connection.instances += connection.IsClaimed() ? 1 : 0;
+    }
+    else if (connection.read.GetCommand() == C_STORE_REQUEST && answered)
+    {
+      connection.instances++;
+    }
+    // What it cannot parse, Orthanc neither answers nor tells any plugin: of a small data set, it
+    // goes on as if nothing had come; inside a large one, it breaks the association off (1.10.1).
+    // One that its sender broke off was not received.
+    else if (connection.read.GetCommand() == C_STORE_REQUEST && !connection.IsClaimed() &&
+             (connection.read.HasDataSet() || connection.isRefused))
+    {
+      AddRefused(connection, events);
+    }
+  }
+
+
+  void FinishSubOperation(Connection& connection, AssociationOutcome outcome,
+                          EventQueue& events) noexcept
+  {
+    if (!connection.HasSubOperation())
+    {
+      return;
+    }
+
+    DimseReader& sent = connection.written;
+    connection.instances++;
+    const bool isAnswered = connection.state == ExchangeState::Request;
+
+    if (!isAnswered)
+    {
+      connection.message.stalls = std::exchange(connection.heldStalls, {});
+    }
+
+    const TimePoint answer = connection.message.lastByte;
+    ProbeEvent event = MakeEvent(Kind::Instance, connection);
+    event.direction = Direction::Send;
+    event.outcome = outcome;
+    event.instances = 0;  // connecting and associating were the peer's business
+    event.message.idle.reset();
+    event.message.firstByte = sent.GetFirstByte();
+    event.message.lastByte = sent.GetLastByte();
+    event.wait.reset();
+    event.status.reset();
+    event.endedAt = sent.GetLastByte();
+    event.bytesSent = sent.GetSize();
+
+    if (isAnswered)
+    {
+      event.wait = answer - sent.GetLastByte();
+      event.endedAt = answer;
+      ReadStatus(event, connection.read, sent.GetMessageId());
+    }
+
+    events.Push(event);
+    sent.Forget();
+  }
+
+
+  void FinishRead(Connection& connection, EventQueue& events) noexcept
+  {
+    if (connection.reading && connection.GetAnsweredAt())
+    {
+      ProbeEvent event = MakeEvent(Kind::Request, connection);
+      event.message = connection.IsDicom() ? connection.asked : connection.message;
+      event.reading = connection.reading;
+      event.waits = connection.waits;
+      event.bytesSent = connection.responseBytes;
+      events.Push(event);
+    }
+
+    if (connection.reading)
+    {
+      connection.reading.reset();
+      EndStorage();
+    }
+  }
+
+
+  void FinishConnection(Connection& connection, TimePoint now, EventQueue& events) noexcept
+  {
+    connection.closedSerial.store(connection.serial.load(RELAXED), std::memory_order_release);
+
+    if (connection.IsHttpAccepted())
+    {
+      return FinishRead(connection, events);
+    }
+
+    const AssociationOutcome outcome = connection.IsToPeer()      ? JudgePeer(connection)
+                                       : connection.IsEncrypted() ? AssociationOutcome::Encrypted
+                                                                  : connection.outcome;
+    FinishExchange(connection, outcome, events);
+    FinishSubOperation(connection, outcome, events);
+
+    ProbeEvent event = MakeEvent(Kind::Association, connection);
+    event.outcome = outcome;
+    event.rejection = connection.GetAnswers().GetBody();
+
+    if (connection.IsToPeer())
+    {
+      event.setup = connection.isAnswered ? event.connect : std::nullopt;
+      event.isAccepted = connection.isAnswered;
+    }
+    // Orthanc has asked in vain for an association, or did not come to that
+    else if (connection.IsEncrypted() && connection.IsOutgoing() && !connection.setup)
+    {
+      event.kind = Kind::FailedCall;
+      event.isAccepted = false;
+      event.outcome = AssociationOutcome::TlsFailed;
+    }
+
+    event.length = now - connection.openedAt.load(RELAXED);
+    event.tcp = ReadTcpInfo(connection.fd);
+    events.Push(event);
+  }
+
+
+  void AddRefused(const Connection& connection, EventQueue& events) noexcept
+  {
+    ProbeEvent event = MakeEvent(Kind::Instance, connection);
+    event.bytesReceived = connection.requestBytes;
+    events.Push(event);
+  }
+
+
+  void AddCall(ProbeEvent::Kind kind, const Connection& connection, TimePoint now,
+               EventQueue& events) noexcept
+  {
+    const int error = connection.connectError;
+    ProbeEvent event;
+    event.kind = kind;
+    event.isDicom = kind != Kind::Connected;
+    event.host = connection.host;
+    event.address = connection.peer.Load();
+    event.thread = static_cast<std::uint64_t>(pthread_self());
+    event.begunAt = connection.openedAt.load(RELAXED);
+    event.endedAt = now;
+    event.length = now - event.begunAt;
+    event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
+                    : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
+                                                       : AssociationOutcome::Unreachable;
+    events.Push(event);
+  }
+
+
+  void EndStorage() noexcept
+  {
+    WrittenFiles& files = WrittenFiles::OfThisThread();
+
+    if (files.IsFollowing() || AskedServers::OfThisThread().IsReading())
+    {
+      files = {};
+      AskedServers::OfThisThread() = {};
+    }
+  }
+}
