@@ -31,10 +31,7 @@ namespace OrthancPerf
     Connection* FindHttpRequest(const ContextUse& use, int fd) noexcept
     {
       Connection* connection = FindRequest(use, fd);
-      return connection != nullptr && connection->kind.load(std::memory_order_relaxed) ==
-                                          ConnectionKind::HttpAccepted
-                 ? connection
-                 : nullptr;
+      return connection != nullptr && connection->IsHttpAccepted() ? connection : nullptr;
     }
 
 
@@ -82,8 +79,8 @@ namespace OrthancPerf
     }
 
 
-    // Pauses, or sees at once that the connection is lost, or that one of these events is there
-    bool HasEnded(int fd, short events)
+    // Pauses. True, at once: the connection is lost, or one of these events is there.
+    bool PauseOrEnd(int fd, short events)
     {
       const ErrnoKeeper keeper;
       pollfd look = {fd, events, 0};
@@ -108,7 +105,7 @@ namespace OrthancPerf
     Answer answer = AskToRead(fd);
 
     // A sender that sends no more has left no more than the socket's buffer
-    while (answer == Answer::Wait && !HasEnded(fd, POLLRDHUP))
+    while (answer == Answer::Wait && !PauseOrEnd(fd, POLLRDHUP))
     {
       answer = AskToRead(fd);
     }
@@ -145,7 +142,7 @@ namespace OrthancPerf
     // A client may close its own direction, and wait for the answer
     while (answer == Answer::Wait)
     {
-      answer = HasEnded(fd, 0) ? Answer::BreakOff : AskToUpload(fd, length);
+      answer = PauseOrEnd(fd, 0) ? Answer::BreakOff : AskToUpload(fd, length);
     }
 
     if (answer == Answer::BreakOff)

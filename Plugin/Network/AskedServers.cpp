@@ -117,11 +117,10 @@ namespace OrthancPerf
 
   ReadWaits AskedServers::GetReadWaits() const noexcept
   {
-    ReadWaits waits;
-    waits.client = clientWaited_;
-    waits.writing = answered_;
+    ReadWaits waits = waits_;
     waits.database = served_.isDatabase ? servers_[0].waited : Duration::zero();
-    waits.storage = served_.isStorage ? servers_[served_.isDatabase ? 1 : 0].waited : filesRead_;
+    waits.storage =
+        served_.isStorage ? servers_[served_.isDatabase ? 1 : 0].waited : waits_.storage;
     return waits;
   }
 
@@ -161,12 +160,7 @@ namespace OrthancPerf
 
   void AskedServers::OnWritten(int fd, TimePoint now) noexcept
   {
-    if (!IsKnown(fd) && !Add(fd, now))
-    {
-      return;
-    }
-
-    if (FindCounted(fd) != nullptr)
+    if ((FindLink(fd) != nullptr || Add(fd, now)) && FindCounted(fd) != nullptr)
     {
       awaited_ = fd;
       askedAt_ = now;
@@ -182,7 +176,7 @@ namespace OrthancPerf
       return true;
     }
 
-    const bool isConnecting = IsConnecting(fd);
+    const bool isConnecting = fd >= 0 && fd == connecting_;
     connectWaited_ += isConnecting ? waited : Duration::zero();
     return isConnecting;
   }
@@ -192,7 +186,7 @@ namespace OrthancPerf
   {
     if (fd == client_)
     {
-      clientWaited_ += waited;
+      waits_.client += waited;
     }
     else
     {
@@ -207,7 +201,7 @@ namespace OrthancPerf
 
     if (server == nullptr)
     {
-      filesRead_ += IsReading() && !IsKnown(fd) ? now - from : Duration::zero();
+      waits_.storage += IsReading() && FindLink(fd) == nullptr ? now - from : Duration::zero();
       return;
     }
 
@@ -236,14 +230,9 @@ namespace OrthancPerf
 
   void AskedServers::OnClosing(int fd) noexcept
   {
-    for (std::size_t i = 0; i < connectionCount_; i++)
+    if (Link* const link = FindLink(fd))
     {
-      if (connections_[i] == fd)
-      {
-        connectionCount_--;
-        connections_[i] = connections_[connectionCount_];
-        owners_[i] = owners_[connectionCount_];
-      }
+      *link = links_[--linkCount_];
     }
 
     awaited_ = awaited_ == fd ? -1 : awaited_;
@@ -271,33 +260,23 @@ namespace OrthancPerf
   }
 
 
-  bool AskedServers::IsConnecting(int fd) const noexcept
+  // Null: nothing was asked there
+  AskedServers::Link* AskedServers::FindLink(int fd) noexcept
   {
-    return fd >= 0 && fd == connecting_;
-  }
-
-
-  bool AskedServers::IsKnown(int fd) const noexcept
-  {
-    const int* const end = connections_.data() + connectionCount_;
-    return std::find(connections_.data(), end, fd) != end;
+    Link* const end = links_.data() + linkCount_;
+    Link* const found =
+        std::find_if(links_.data(), end, [fd](const Link& link) { return link.fd == fd; });
+    return found == end ? nullptr : found;
   }
 
 
   // Null: it was not asked, or does not count any more
   AskedServers::Server* AskedServers::FindCounted(int fd) noexcept
   {
-    for (std::size_t i = 0; i < connectionCount_; i++)
-    {
-      if (connections_[i] == fd)
-      {
-        const bool isCounted =
-            IsReading() ? owners_[i] < serverCount_ : owners_[i] + 1 == serverCount_;
-        return isCounted ? &servers_[owners_[i]] : nullptr;
-      }
-    }
-
-    return nullptr;
+    const Link* const link = FindLink(fd);
+    const bool isCounted = link != nullptr && (IsReading() ? link->server < serverCount_
+                                                           : link->server + 1 == serverCount_);
+    return isCounted ? &servers_[link->server] : nullptr;
   }
 
 
@@ -305,45 +284,32 @@ namespace OrthancPerf
   bool AskedServers::Add(int fd, TimePoint now) noexcept
   {
     PeerAddress address;
+    const bool isConnecting = fd == connecting_;
+    connecting_ = isConnecting ? -1 : connecting_;
 
     // A request that reads long may have many connections to its database, one after the other
-    if (IsReading() && connectionCount_ == connections_.size())
-    {
-      connectionCount_ = 0;
-    }
+    linkCount_ = IsReading() && linkCount_ == links_.size() ? 0 : linkCount_;
 
-    if (connectionCount_ == connections_.size() || !FindServer(fd, address))
+    if (linkCount_ == links_.size() || !FindServer(fd, address))
     {
-      if (IsConnecting(fd))
-      {
-        connecting_ = -1;  // to whom nothing of an instance is asked
-      }
-
       return false;
     }
 
-    connections_[connectionCount_] = fd;
-    owners_[connectionCount_] = Classify(fd, address, now);
-    connectionCount_++;
+    links_[linkCount_] = {fd, Classify(fd, address, isConnecting ? connectingSince_ : now)};
+    linkCount_++;
 
-    if (!IsConnecting(fd))
-    {
-      return true;
-    }
-
-    if (Server* server = FindCounted(fd))
+    if (Server* const server = isConnecting ? FindCounted(fd) : nullptr)
     {
       server->waited += connectWaited_;
     }
 
-    connecting_ = -1;
     return true;
   }
 
 
   // The place of the server with this address, which may be a new one. An object storage may have
   // several addresses, of one port: those are one server. Those of Unix sockets have none.
-  std::uint8_t AskedServers::Classify(int fd, const PeerAddress& address, TimePoint now) noexcept
+  std::uint8_t AskedServers::Classify(int fd, const PeerAddress& address, TimePoint begin) noexcept
   {
     for (std::uint8_t i = 0; i < serverCount_; i++)
     {
@@ -360,12 +326,7 @@ namespace OrthancPerf
       return NOBODY;
     }
 
-    const TimePoint begin = IsConnecting(fd) ? connectingSince_ : now;
-
-    if (serverCount_ == 0)
-    {
-      begin_ = begin;
-    }
+    begin_ = serverCount_ == 0 ? begin : begin_;
 
     // Behind the storage's end: that is the database
     if (computedBefore_ != Duration::min())
@@ -386,15 +347,10 @@ namespace OrthancPerf
       return DescribeTcp(servers_[server].address);
     }
 
-    for (std::size_t i = 0; i < connectionCount_; i++)
-    {
-      if (owners_[i] == server)
-      {
-        return DescribeUnixSocket(connections_[i]);
-      }
-    }
-
-    return "";
+    const Link* const end = links_.data() + linkCount_;
+    const Link* const found = std::find_if(
+        links_.data(), end, [server](const Link& link) { return link.server == server; });
+    return found == end ? "" : DescribeUnixSocket(found->fd);
   }
 
 

@@ -79,13 +79,13 @@ namespace OrthancPerf
 
     void OnAnswered(TimePoint now) noexcept
     {
-      answered_ += IsReading() ? now - answeringSince_ : Duration::zero();
+      waits_.writing += IsReading() ? now - answeringSince_ : Duration::zero();
     }
 
     // It has waited for their DIMSE response
     void OnWaitedForPeer(Duration waited) noexcept
     {
-      clientWaited_ += waited;
+      waits_.client += waited;
     }
 
     bool IsFollowing() const noexcept
@@ -134,25 +134,28 @@ namespace OrthancPerf
       Duration shortest = Duration::max();
     };
 
-    bool IsConnecting(int fd) const noexcept;
-    bool IsKnown(int fd) const noexcept;
+    // A connection, and whose it is: a place in servers_, or beyond
+    struct Link
+    {
+      int fd = -1;
+      std::uint8_t server = 0;
+    };
+
+    Link* FindLink(int fd) noexcept;
     Server* FindCounted(int fd) noexcept;
     bool Add(int fd, TimePoint now) noexcept;
-    std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint now) noexcept;
+    std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint begin) noexcept;
     std::string Describe(std::size_t server) const;
     StorageWork DescribeStorage() const;
     DatabaseWork DescribeDatabase() const;
 
-    std::array<Server, 2> servers_ = {};       // in the order in which they were asked first
-    std::array<int, 6> connections_ = {};      // what is asked beyond that does not count
-    std::array<std::uint8_t, 6> owners_ = {};  // whose they are: a place in servers_, or beyond
-    std::uint8_t connectionCount_ = 0;
+    std::array<Server, 2> servers_ = {};  // in the order in which they were asked first
+    std::array<Link, 6> links_ = {};      // what is asked beyond that does not count
+    std::uint8_t linkCount_ = 0;
     std::uint8_t serverCount_ = 0;
     int client_ = -1;  // connection of the request that reads; -1: there is none
-    Duration clientWaited_ = Duration::zero();
-    Duration answered_ = Duration::zero();
+    ReadWaits waits_;  // of that request, but for servers
     TimePoint answeringSince_;
-    Duration filesRead_ = Duration::zero();
     bool isFollowing_ = false;
     bool isAfterFile_ = false;
     Served served_;

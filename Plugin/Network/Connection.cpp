@@ -29,7 +29,6 @@ namespace OrthancPerf
     // The kernel gave the descriptor away only after Close(): what was written until then is seen.
     Connection& connection = connections_[index];
     (void)connection.kind.load(std::memory_order_acquire);
-    connection.generation.fetch_add(1, RELAXED);
     connection.openedAt.store(now, RELAXED);
     connection.bytesRead.store(0, RELAXED);
     connection.bytesWritten.store(0, RELAXED);

@@ -75,25 +75,25 @@ namespace OrthancPerf
     bool isAnswered = false;      // the association: accepted or rejected; a request to a peer
     bool isUpload = false;        // the request under way, to a peer: of an instance
     bool isAwaited = false;       // the peer's answer: Orthanc has nothing more to write
-    bool isPeerGone = false;      // nothing more will come
+    bool isPeerGone = false;      // nothing more will come, and nothing arrives
     bool isBrokenOff = false;     // by Orthanc, inside a request,
     bool isRefused = false;       // and not as it waited for more in vain
     bool isNoDelayAsked = false;  // by Orthanc itself: TCP_NODELAY
-    std::optional<TimePoint> connectedAt;   // accepted, or the connect done
-    HostHash host = 0;                      // that was called, as it is configured
-    int connectError = 0;                   // why there is no connection: errno(3)
-    std::optional<TimePoint> respondedAt;   // last byte of the last response
-    ReadWaits waits;                        // of its thread, as it wrote last
-    std::uint64_t responseBytes = 0;        // to HTTP and to what reads, so far
-    std::optional<ReadingRequest> reading;  // the request under way, if it only reads
-    MessageTimes asked;                     // of DIMSE: that request
-    bool isStow = false;                    // a STOW-RS request without a response so far
-    Duration waited = Duration::zero();     // for the next byte to read, so far
-    Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
-    std::optional<TimePoint> heldBackSince;
-    std::uint64_t requestBytes = 0;  // of the request under way, so far
-    std::uint64_t askAt = NEVER;     // with so many of them, AdmissionQueue is asked
-    bool isCounted = false;          // by AdmissionQueue, which was asked
+    std::optional<TimePoint> connectedAt;    // accepted, or the connect done
+    HostHash host = 0;                       // that was called, as it is configured
+    int connectError = 0;                    // why there is no connection: errno(3)
+    std::optional<TimePoint> respondedAt;    // last byte of the last response
+    ReadWaits waits;                         // of its thread, as it wrote last
+    std::uint64_t responseBytes = 0;         // to HTTP and to what reads, so far
+    std::optional<ReadingRequest> reading;   // the request under way, if it only reads
+    MessageTimes asked;                      // of DIMSE: that request
+    bool isStow = false;                     // a STOW-RS request without a response so far
+    Duration waited = Duration::zero();      // for the next byte to read, so far
+    Duration heldBack = Duration::zero();    // of it, while the kernel held back what was written
+    std::optional<TimePoint> heldBackSince;  // seen while it waits for a message to begin
+    std::uint64_t requestBytes = 0;          // of the request under way, so far
+    std::uint64_t askAt = NEVER;             // with so many of them, AdmissionQueue is asked
+    bool isCounted = false;                  // by AdmissionQueue, which was asked
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     DimseReader read;
@@ -127,7 +127,6 @@ namespace OrthancPerf
   {
     int fd = -1;
     std::atomic<ConnectionKind> kind = ConnectionKind::None;
-    std::atomic<std::uint32_t> generation = 0;      // another number each time it is filled
     std::atomic<TimePoint> openedAt = TimePoint();  // accepted, or connect called
     std::atomic<std::uint64_t> bytesRead = 0;
     std::atomic<std::uint64_t> bytesWritten = 0;
@@ -189,6 +188,12 @@ namespace OrthancPerf
     bool HasSubOperation() const noexcept
     {
       return !IsOutgoing() && written.GetCommand() == C_STORE_REQUEST;
+    }
+
+    // Whether the next byte to read begins a message: until then, the peer may be thinking
+    bool IsMessageAwaited() const noexcept
+    {
+      return state == (IsOutgoing() ? ExchangeState::Request : ExchangeState::Response);
     }
 
     // The ingest tells what becomes of the message under way

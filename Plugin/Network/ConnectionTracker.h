@@ -57,12 +57,6 @@ namespace OrthancPerf
 
     void OnConnected(Connection& connection, TimePoint now) noexcept;
 
-    // It cannot be connected: errno(3)
-    static void OnConnectFailed(Connection& connection, int error) noexcept
-    {
-      connection.connectError = error;
-    }
-
     // Before bytes are written on a candidate: is it DICOM, or HTTP to a peer? If not, it is
     // watched no longer.
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
@@ -71,37 +65,11 @@ namespace OrthancPerf
     // It waited for bytes to read, whether they came or not; a stall counts when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
-    // Whether the next byte to read begins a message: until then, the peer may be thinking
-    static bool IsMessageAwaited(const Connection& connection) noexcept
-    {
-      return connection.state ==
-             (connection.IsOutgoing() ? ExchangeState::Request : ExchangeState::Response);
-    }
-
-    // It waits for a message to begin, and the kernel has held back the end of what Orthanc has
-    // written for so long
-    static void OnHeldBack(Connection& connection, TimePoint since) noexcept
-    {
-      connection.heldBackSince = since;
-    }
-
+    // The kernel holds back no longer what it held back since heldBackSince
     static void OnLetGo(Connection& connection, TimePoint at) noexcept;
 
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
-
-    // It waits for something to read, or for room to write
-    static void OnAwaiting(Connection& connection, bool isForReading) noexcept
-    {
-      connection.isAwaited = isForReading;
-    }
-
-    // The end of what the peer sends, or an error: the connection is over. The A-ABORT that Orthanc
-    // may write for that reaches nobody.
-    static void OnPeerGone(Connection& connection) noexcept
-    {
-      connection.isPeerGone = true;
-    }
 
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;

@@ -132,8 +132,7 @@ namespace OrthancPerf
     }
 
     // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
-    return !use.GetSettings().sockets.tcpNoDelay &&
-                   ConnectionTracker::IsMessageAwaited(*connection) &&
+    return !use.GetSettings().sockets.tcpNoDelay && connection->IsMessageAwaited() &&
                    connection->waited == Duration::zero()
                ? ConnectionTracker::STALL
                : Duration::zero();
@@ -156,7 +155,7 @@ namespace OrthancPerf
       return ConnectionTracker::STALL;
     }
 
-    ConnectionTracker::OnHeldBack(*connection, std::max(from, Clock::now() - queue->sinceSent));
+    connection->heldBackSince = std::max(from, Clock::now() - queue->sinceSent);
     return Duration::zero();
   }
 
@@ -204,7 +203,7 @@ namespace OrthancPerf
 
     if (isOver)
     {
-      ConnectionTracker::OnPeerGone(*connection);
+      connection->isPeerGone = true;
     }
 
     if (size > 0)
@@ -365,7 +364,7 @@ namespace OrthancPerf
 
     if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
     {
-      ConnectionTracker::OnConnectFailed(*connection, error);
+      connection->connectError = error;
     }
   }
 
@@ -376,7 +375,7 @@ namespace OrthancPerf
 
     if (Connection* connection = Find(use, fd, ConnectionKind::HttpOutgoing))
     {
-      ConnectionTracker::OnAwaiting(*connection, isForReading);
+      connection->isAwaited = isForReading;
     }
   }
 

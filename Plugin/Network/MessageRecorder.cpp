@@ -175,7 +175,7 @@ namespace OrthancPerf
       return Phase::Index;
     }
 
-    return isStorageServed_.load(RELAXED) ? Phase::Commit : Phase::Storage;
+    return served_.load(RELAXED).isStorage ? Phase::Commit : Phase::Storage;
   }
 
 
@@ -197,7 +197,7 @@ namespace OrthancPerf
     Connection* const connection = FindCurrent();
     WrittenFiles::OfThisThread().Begin(connection == nullptr ? nullptr : &connection->isFileClosed);
 
-    if (const Served served = GetServed(); served.isStorage || served.isDatabase)
+    if (const Served served = served_.load(RELAXED); served.isStorage || served.isDatabase)
     {
       AskedServers::OfThisThread().Begin(served, now);
     }
@@ -206,13 +206,7 @@ namespace OrthancPerf
 
   void MessageRecorder::BeginReading(const Connection& connection) noexcept
   {
-    AskedServers::OfThisThread().BeginReading(GetServed(), connection.fd);
-  }
-
-
-  Served MessageRecorder::GetServed() const noexcept
-  {
-    return {isStorageServed_.load(RELAXED), isDatabaseServed_.load(RELAXED)};
+    AskedServers::OfThisThread().BeginReading(served_.load(RELAXED), connection.fd);
   }
 
 

@@ -39,8 +39,7 @@ namespace OrthancPerf
     // nothing that a thread asks is taken for one of them
     void FollowServers(const Served& served) noexcept
     {
-      isStorageServed_.store(served.isStorage, std::memory_order_relaxed);
-      isDatabaseServed_.store(served.isDatabase, std::memory_order_relaxed);
+      served_.store(served, std::memory_order_relaxed);
     }
 
     // The connection that the calling thread has read last; -1: none that is known
@@ -93,7 +92,6 @@ namespace OrthancPerf
 
   private:
     Connection* FindCurrent() const noexcept;
-    Served GetServed() const noexcept;
     void NoteReading(Connection& connection) noexcept;
     void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
     void NoteDimseAnswer(Connection& connection, TimePoint now) noexcept;
@@ -101,7 +99,6 @@ namespace OrthancPerf
     const std::uint64_t id_;
     ConnectionTable connections_;
     EventQueue events_;
-    std::atomic<bool> isStorageServed_{false};
-    std::atomic<bool> isDatabaseServed_{false};
+    std::atomic<Served> served_{Served()};
   };
 }

@@ -66,7 +66,7 @@ namespace OrthancPerf
     {
       const Connection& connection = recorder.GetConnections().At(i);
       const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
-      const std::uint32_t generation = connection.generation.load(RELAXED);
+      const TimePoint openedAt = connection.openedAt.load(RELAXED);
 
       if (!IsDicom(kind))
       {
@@ -77,7 +77,7 @@ namespace OrthancPerf
 
       // Else its descriptor may be another connection's by now
       if (connection.kind.load(std::memory_order_acquire) == kind &&
-          connection.generation.load(RELAXED) == generation)
+          connection.openedAt.load(RELAXED) == openedAt)
       {
         all.push_back(std::move(open));
       }

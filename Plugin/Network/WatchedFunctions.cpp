@@ -412,13 +412,11 @@ namespace OrthancPerf
       return Receive(fd, buffer, size, 0, [=] { return ::read(fd, buffer, size); });
     }
 
+    // What the checked variants refuse ends the process
     ssize_t OnReadChecked(int fd, void* buffer, std::size_t size, std::size_t available)
     {
-      const auto original = [=]
-      {
-        return ::__read_chk(fd, buffer, size, available);
-      };
-      return size > available ? original() : Receive(fd, buffer, size, 0, original);
+      return size > available ? ::__read_chk(fd, buffer, size, available)
+                              : OnRead(fd, buffer, size);
     }
 
     ssize_t OnRecv(int fd, void* buffer, std::size_t size, int flags)
@@ -428,11 +426,8 @@ namespace OrthancPerf
 
     ssize_t OnRecvChecked(int fd, void* buffer, std::size_t size, std::size_t available, int flags)
     {
-      const auto original = [=]
-      {
-        return ::__recv_chk(fd, buffer, size, available, flags);
-      };
-      return size > available ? original() : Receive(fd, buffer, size, flags, original);
+      return size > available ? ::__recv_chk(fd, buffer, size, available, flags)
+                              : OnRecv(fd, buffer, size, flags);
     }
 
     ssize_t OnWrite(int fd, const void* buffer, std::size_t size)
@@ -452,8 +447,8 @@ namespace OrthancPerf
 
     int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available)
     {
-      return Poll(fds, count, timeout,
-                  [=](int time) { return ::__poll_chk(fds, count, time, available); });
+      return available / sizeof(pollfd) < count ? ::__poll_chk(fds, count, timeout, available)
+                                                : OnPoll(fds, count, timeout);
     }
 
     int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout)

@@ -240,14 +240,14 @@ namespace
           tracker_.OnWaited(*connection_, from, now_);
           break;
         case 1:
-          ConnectionTracker::OnHeldBack(*connection_, from);
+          connection_->heldBackSince = from;
           break;
         case 2:
           ConnectionTracker::OnLetGo(*connection_, now_);
-          ConnectionTracker::OnAwaiting(*connection_, true);
+          connection_->isAwaited = true;
           break;
         default:
-          ConnectionTracker::OnPeerGone(*connection_);
+          connection_->isPeerGone = true;
       }
     }
 

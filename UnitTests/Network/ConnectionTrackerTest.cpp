@@ -145,7 +145,7 @@ namespace OrthancPerf
     Connection& connection = Accept(4242);
     Read(connection, "a", 1);
     Write(connection, std::string(142, 'x'), 2);
-    tracker_.OnHeldBack(connection, At(2));
+    connection.heldBackSince = At(2);
     tracker_.OnWaited(connection, At(2), At(142));  // the response is there after 40 ms
     tracker_.OnLetGo(connection, At(42));
     Read(connection, "b", 142);
@@ -167,17 +167,17 @@ namespace OrthancPerf
     ASSERT_TRUE(tracker_.RecogniseOutgoing(
         connection, reinterpret_cast<const std::uint8_t*>(request.data()), request.size(), At(4)));
     Write(connection, request, 5);
-    EXPECT_TRUE(ConnectionTracker::IsMessageAwaited(connection));
+    EXPECT_TRUE(connection.IsMessageAwaited());
     tracker_.OnWaited(connection, At(5), At(65));
     Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 65);
-    EXPECT_FALSE(ConnectionTracker::IsMessageAwaited(connection));
+    EXPECT_FALSE(connection.IsMessageAwaited());
 
     EXPECT_EQ(0U, connection.message.stalls.count);
     EXPECT_EQ(milliseconds(65), connection.setup);
     EXPECT_EQ("STORESCU", GetOpenAssociations(recorder_, At(66)).at(0).parties.callingTitle);
 
     Write(connection, "abc", 70);
-    tracker_.OnHeldBack(connection, At(72));
+    connection.heldBackSince = At(72);
     tracker_.OnWaited(connection, At(70), At(170));
     tracker_.OnLetGo(connection, At(112));
     Read(connection, "d", 170);
@@ -302,7 +302,7 @@ namespace OrthancPerf
     for (const int error : {ECONNREFUSED, 0, ETIMEDOUT, EHOSTUNREACH})
     {
       Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));
-      ConnectionTracker::OnConnectFailed(connection, error);
+      connection.connectError = error;
       tracker_.OnClosing(connection, At(1));
     }
 

@@ -414,7 +414,7 @@ namespace OrthancPerf
     EXPECT_TRUE(receive(part,
                         [&](Connection& connection)
                         {
-                          tracker_.OnPeerGone(connection);
+                          connection.isPeerGone = true;
                           Write(connection, abort, 18);
                         })
                     .empty());
@@ -464,7 +464,7 @@ namespace OrthancPerf
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 10);
     Write(connection, MakeStoreResponse(0), 20);
-    tracker_.OnHeldBack(connection, At(20));
+    connection.heldBackSince = At(20);
     tracker_.OnWaited(connection, At(20), At(61));
     tracker_.OnLetGo(connection, At(61));
     Read(connection, MakeDimseCommand(1), 61);
@@ -701,7 +701,7 @@ namespace OrthancPerf
     Write(connection, MakeDimseCommand(0x8010), 84);  // C-GET-RSP, pending
     Write(connection, MakeDimseCommand(1), 85);
     Write(connection, MakeDataSet(5000), 86);
-    tracker_.OnHeldBack(connection, At(86));
+    connection.heldBackSince = At(86);
     tracker_.OnWaited(connection, At(86), At(186));
     tracker_.OnLetGo(connection, At(126));
     Read(connection, MakeDimseCommand(0x8001), 186);
@@ -746,7 +746,7 @@ namespace OrthancPerf
         Read(connection, behind, 84);
       }
 
-      tracker_.OnPeerGone(connection);
+      connection.isPeerGone = true;
       Write(connection, MakePdu(7, std::string(4, '\0')), 90);
       tracker_.OnClosing(connection, At(100));
       const FinishedInstance sent = Drain().instances.back();
@@ -984,7 +984,7 @@ namespace OrthancPerf
         }
 
         Write(*connection_, bytes, at);
-        ConnectionTracker::OnAwaiting(*connection_, true);
+        connection_->isAwaited = true;
       }
 
       AssociationOutcome Close(int at)
@@ -1057,7 +1057,7 @@ namespace OrthancPerf
   TEST_F(PeerTest, ClosesTheConnection)
   {
     Request(UPLOAD, 6);
-    ConnectionTracker::OnPeerGone(*connection_);
+    connection_->isPeerGone = true;
     EXPECT_EQ(AssociationOutcome::Lost, Close(8));
   }
 
@@ -1067,8 +1067,8 @@ namespace OrthancPerf
     Read(*connection_, MakeTlsRecord(22, 1500), 8);
     Write(*connection_, MakeTlsRecord(20, 80), 9);
     Write(*connection_, MakeTlsRecord(23, 16000), 10);
-    ConnectionTracker::OnAwaiting(*connection_, true);  // libcurl lists both
-    ConnectionTracker::OnAwaiting(*connection_, false);
+    connection_->isAwaited = true;  // libcurl lists both
+    connection_->isAwaited = false;
     Read(*connection_, MakeTlsRecord(23, 250), 11);
     Request(MakeTlsRecord(23, 9000), 12);
     Read(*connection_, MakeTlsRecord(23, 500), 20);

@@ -26,32 +26,24 @@ namespace OrthancPerf
   AssociateRequestParser::Status AssociateRequestParser::Feed(const std::uint8_t* data,
                                                               std::size_t size) noexcept
   {
-    std::size_t position = 0;
-
-    while (status_ == Status::NeedMore && position < size)
+    while (status_ == Status::NeedMore && size > 0)
     {
-      const std::size_t available = size - position;
+      const std::size_t taken = std::min(size, skip_ != 0 ? skip_ : need_ - have_);
 
-      if (skip_ != 0)
+      if (skip_ == 0)
       {
-        const std::size_t skipped = std::min<std::size_t>(skip_, available);
-        skip_ -= static_cast<std::uint32_t>(skipped);
-        position += skipped;
-
-        if (skip_ == 0)
-        {
-          ExpectItem();
-        }
-
-        continue;
+        std::copy_n(data, taken, field_.begin() + have_);
+        have_ += taken;
+      }
+      else
+      {
+        skip_ -= taken;
       }
 
-      const std::size_t copied = std::min(need_ - have_, available);
-      std::copy_n(data + position, copied, field_.begin() + have_);
-      have_ += copied;
-      position += copied;
+      data += taken;
+      size -= taken;
 
-      if (have_ == need_)
+      if (skip_ == 0 && have_ == need_)
       {
         OnField();
       }
@@ -60,10 +52,6 @@ namespace OrthancPerf
     return status_;
   }
 
-  void AssociateRequestParser::Fail() noexcept
-  {
-    status_ = Status::Failed;
-  }
 
   void AssociateRequestParser::Expect(Step step, std::size_t size) noexcept
   {
@@ -72,111 +60,91 @@ namespace OrthancPerf
     need_ = size;
   }
 
+
   // The next one, or the end of the PDU
   void AssociateRequestParser::ExpectItem() noexcept
   {
-    if (left_ == 0)
+    if (left_ == 0 || left_ < ITEM_HEADER_SIZE)
     {
-      status_ = Status::Complete;
+      status_ = left_ == 0 ? Status::Complete : Status::Failed;
       return;
-    }
-
-    if (left_ < ITEM_HEADER_SIZE)
-    {
-      return Fail();
     }
 
     left_ -= ITEM_HEADER_SIZE;
     Expect(Step::ItemHeader, ITEM_HEADER_SIZE);
   }
 
+
   void AssociateRequestParser::OnField() noexcept
   {
     switch (step_)
     {
       case Step::PduHeader:
-        return OnPduHeader();
+      {
+        const std::uint32_t length = load_big_u32(&field_[2]);
+        const bool isRequest = field_[0] == static_cast<std::uint8_t>(PduType::AssociateRequest) &&
+                               length >= FIXED_SIZE && length <= MAXIMUM_LENGTH;
+        status_ = isRequest ? Status::NeedMore : Status::Failed;
+        left_ = length - FIXED_SIZE;
+        return Expect(Step::Fixed, FIXED_SIZE);
+      }
       case Step::Fixed:
-        return OnFixed();
+        request_.calledTitle.Assign(ToText(&field_[4], 16));
+        request_.callingTitle.Assign(ToText(&field_[20], 16));
+        ExpectItem();
+
+        // PS3.8 table 9-11: bit 0 of the protocol version must be tested, the others not
+        status_ = (field_[1] & 1U) == 0 ? Status::Failed : status_;
+        return;
       case Step::ItemHeader:
         return OnItemHeader();
-      case Step::Item:
-        return OnItem();
+      case Step::MaximumLength:
+        request_.maximumLength = load_big_u32(field_.data());
+        return ExpectItem();
+      case Step::ImplementationVersionName:
+        request_.implementationVersionName.Assign(ToText(field_.data(), need_));
+        return ExpectItem();
+      case Step::Skipped:
+        return ExpectItem();
     }
   }
 
-  void AssociateRequestParser::OnPduHeader() noexcept
-  {
-    const std::uint32_t length = load_big_u32(field_.data() + 2);
-
-    if (field_[0] != static_cast<std::uint8_t>(PduType::AssociateRequest) || length < FIXED_SIZE ||
-        length > MAXIMUM_LENGTH)
-    {
-      return Fail();
-    }
-
-    left_ = length - FIXED_SIZE;
-    Expect(Step::Fixed, FIXED_SIZE);
-  }
-
-  void AssociateRequestParser::OnFixed() noexcept
-  {
-    // PS3.8 table 9-11: bit 0 of the protocol version must be tested, the others not
-    const std::uint16_t version = load_big_u16(field_.data());
-
-    if ((version & 1U) == 0)
-    {
-      return Fail();
-    }
-
-    request_.calledTitle.Assign(ToText(field_.data() + 4, 16));
-    request_.callingTitle.Assign(ToText(field_.data() + 20, 16));
-    ExpectItem();
-  }
 
   void AssociateRequestParser::OnItemHeader() noexcept
   {
-    item_ = field_[0];
-    const std::uint32_t length = load_big_u16(field_.data() + 2);
+    const std::uint8_t item = field_[0];
+    const std::uint32_t length = load_big_u16(&field_[2]);
 
     if (length > left_)
     {
-      return Fail();
+      status_ = Status::Failed;
+      return;
     }
 
     // The items in the user information have the same header: they are read as if they followed it
-    if (item_ == ITEM_USER_INFORMATION)
+    if (item == ITEM_USER_INFORMATION)
     {
       return ExpectItem();
     }
 
     left_ -= length;
 
-    if ((item_ == ITEM_MAXIMUM_LENGTH && length == 4) ||
-        (item_ == ITEM_IMPLEMENTATION_VERSION_NAME && length != 0 && length <= FIXED_SIZE))
+    if (item == ITEM_MAXIMUM_LENGTH && length == 4)
     {
-      return Expect(Step::Item, length);
+      Expect(Step::MaximumLength, length);
     }
-
-    skip_ = length;
-
-    if (skip_ == 0)
+    else if (item == ITEM_IMPLEMENTATION_VERSION_NAME && length != 0 && length <= FIXED_SIZE)
     {
-      ExpectItem();
+      Expect(Step::ImplementationVersionName, length);
     }
-  }
-
-  void AssociateRequestParser::OnItem() noexcept
-  {
-    if (item_ == ITEM_MAXIMUM_LENGTH)
+    else if (length != 0)
     {
-      request_.maximumLength = load_big_u32(field_.data());
+      Expect(Step::Skipped, 0);
+      skip_ = length;
     }
     else
     {
-      request_.implementationVersionName.Assign(ToText(field_.data(), need_));
+      ExpectItem();
     }
-
-    ExpectItem();
   }
 }

@@ -96,27 +96,24 @@ namespace OrthancPerf
       PduHeader,
       Fixed,  // protocol version and application entities
       ItemHeader,
-      Item  // value of one that is of use
+      MaximumLength,  // value of an item
+      ImplementationVersionName,
+      Skipped
     };
 
     static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
     static constexpr std::size_t ITEM_HEADER_SIZE = 4;
 
-    void Fail() noexcept;
     void Expect(Step step, std::size_t size) noexcept;
     void ExpectItem() noexcept;
     void OnField() noexcept;
-    void OnPduHeader() noexcept;
-    void OnFixed() noexcept;
     void OnItemHeader() noexcept;
-    void OnItem() noexcept;
 
     std::array<std::uint8_t, FIXED_SIZE> field_ = {};
     std::size_t have_ = 0;                // bytes of the field that are there
     std::size_t need_ = PDU_HEADER_SIZE;  // bytes of the field in all
-    std::uint32_t skip_ = 0;              // bytes to pass over before the next field
+    std::size_t skip_ = 0;                // bytes to pass over before the next field
     std::uint32_t left_ = 0;              // bytes of the PDU after this field
-    std::uint8_t item_ = 0;
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;
     AssociateRequest request_;
