@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AskedServers.h"
 
+#include "Network/Sockets/TcpInfo.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
@@ -36,19 +37,12 @@ namespace OrthancPerf
       }
 
       const ErrnoKeeper keeper;
-      int type = 0;
-      socklen_t size = sizeof(type);
-
-      if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
-      {
-        return false;
-      }
-
       sockaddr_storage storage = {};
       auto* address = reinterpret_cast<sockaddr*>(&storage);
-      size = sizeof(storage);
+      socklen_t size = sizeof(storage);
 
-      if (getpeername(fd, address, &size) != 0 || IsServiceOfMachine(address, size))
+      if (GetSocketOption(fd, SOL_SOCKET, SO_TYPE) != SOCK_STREAM ||
+          getpeername(fd, address, &size) != 0 || IsServiceOfMachine(address, size))
       {
         return false;
       }

@@ -140,6 +140,18 @@ namespace OrthancPerf
   bool ConnectionTracker::RecogniseOutgoing(Connection& connection, const std::uint8_t* data,
                                             std::size_t size, TimePoint now) noexcept
   {
+    // One of a pool, to an object storage that has the port of a peer
+    if (connection.IsToPeer() && !MaySendToPeer(now))
+    {
+      table_.Close(connection);
+      return false;
+    }
+
+    if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
+    {
+      return true;
+    }
+
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;

@@ -57,8 +57,7 @@ namespace OrthancPerf
 
     void OnConnected(Connection& connection, TimePoint now) noexcept;
 
-    // Before bytes are written on a candidate: is it DICOM, or HTTP to a peer? If not, it is
-    // watched no longer.
+    // Before bytes are written: is it DICOM, or HTTP to a peer? If not, it is watched no longer.
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
                            TimePoint now) noexcept;
 

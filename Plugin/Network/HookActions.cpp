@@ -82,13 +82,6 @@ namespace OrthancPerf
     // The host whose address this thread has looked up, until it connects. Laid out with the thread
     // itself, as in MessageRecorder.cpp.
     __attribute__((tls_model("initial-exec"))) thread_local HostHash lookedUp = 0;
-
-    bool IsTcp(int fd) noexcept
-    {
-      int type = 0;
-      socklen_t size = sizeof(type);
-      return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-    }
   }
 
 
@@ -238,13 +231,12 @@ namespace OrthancPerf
     const ContextUse use;
     Connection* connection = use.Find(fd);
 
-    if (connection == nullptr || size == 0)
-    {
-      return false;
-    }
+    const bool isOutgoing =
+        connection != nullptr && (!IsRecognised(*connection) || connection->IsToPeer());
 
-    if (GetKind(*connection) == ConnectionKind::OutgoingCandidate &&
-        !use->tracker.RecogniseOutgoing(*connection, ToBytes(buffer), size, Clock::now()))
+    if (connection == nullptr || size == 0 ||
+        (isOutgoing &&
+         !use->tracker.RecogniseOutgoing(*connection, ToBytes(buffer), size, Clock::now())))
     {
       return false;
     }
@@ -256,7 +248,7 @@ namespace OrthancPerf
       AskedServers::OfThisThread().OnAnswering(Clock::now());
     }
 
-    return IsRecognised(*connection);
+    return true;
   }
 
 
@@ -281,20 +273,15 @@ namespace OrthancPerf
   void AfterAccept(int fd) noexcept
   {
     const ContextUse use;
-    sockaddr_storage storage = {};
-    auto* address = reinterpret_cast<sockaddr*>(&storage);
-    socklen_t size = sizeof(storage);
 
-    if (!use || fd < 0 || getsockname(fd, address, &size) != 0)
+    if (!use || fd < 0)
     {
       return;
     }
 
     ForgetMessage(use, fd);
-    const std::uint16_t localPort = PeerAddress::From(address, size).port;
-    size = sizeof(storage);
-    const bool isConnected = (getpeername(fd, address, &size) == 0);
-    const PeerAddress peer = isConnected ? PeerAddress::From(address, size) : PeerAddress();
+    const std::uint16_t localPort = PeerAddress::From(fd, &getsockname).port;
+    const PeerAddress peer = PeerAddress::From(fd, &getpeername);
 
     if (Connection* connection = use->tracker.OnAccepted(fd, localPort, peer, Clock::now()))
     {
@@ -339,7 +326,7 @@ namespace OrthancPerf
     const ContextUse use;
     const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
 
-    if (use && peer.port != 0 && IsTcp(fd))
+    if (use && peer.port != 0 && GetSocketOption(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
     {
       ForgetMessage(use, fd);
       use->tracker.OnConnecting(fd, peer, Clock::now(), std::exchange(lookedUp, 0));

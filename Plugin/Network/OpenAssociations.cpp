@@ -16,20 +16,6 @@ namespace OrthancPerf
     constexpr auto RELAXED = std::memory_order_relaxed;
 
 
-    // tcp(7), SIOCINQ
-    std::optional<std::uint32_t> CountUnread(int fd)
-    {
-      int count = 0;
-
-      if (ioctl(fd, SIOCINQ, &count) != 0 || count < 0)
-      {
-        return std::nullopt;
-      }
-
-      return static_cast<std::uint32_t>(count);
-    }
-
-
     OpenAssociation Describe(const Connection& connection, TimePoint now)
     {
       const bool hasParties = connection.hasParties.load(std::memory_order_acquire);
@@ -49,7 +35,7 @@ namespace OrthancPerf
       association.age = std::max(now - connection.openedAt.load(RELAXED), Duration::zero());
       association.bytesReceived = connection.bytesRead.load(RELAXED);
       association.bytesSent = connection.bytesWritten.load(RELAXED);
-      association.unread = CountUnread(connection.fd);
+      association.unread = CountBytes(connection.fd, SIOCINQ);
       association.tcp = ReadTcpInfo(connection.fd);
       association.options = ReadSocketOptions(connection.fd);
       return association;

@@ -1097,6 +1097,17 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
   }
 
+  // Of a pool: a job has connected, and a thread that stores an instance asks over it
+  TEST_F(PeerTest, HasAPortThatAnObjectStorageHasToo)
+  {
+    Request(UPLOAD, 6);
+    Read(*connection_, OK, 9);
+    AskedServers::OfThisThread().Begin({true, false}, At(10));
+    EXPECT_FALSE(tracker_.RecogniseOutgoing(*connection_, ToBytes(UPLOAD), UPLOAD.size(), At(11)));
+    AskedServers::OfThisThread() = {};
+    EXPECT_EQ(ConnectionKind::None, connection_->kind);
+  }
+
   TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
   {
     recorder_.GetEvents().SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});

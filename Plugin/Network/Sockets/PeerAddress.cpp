@@ -39,6 +39,16 @@ namespace OrthancPerf
     return peer;
   }
 
+
+  PeerAddress PeerAddress::From(int fd, int (*ask)(int, sockaddr*, socklen_t*)) noexcept
+  {
+    sockaddr_storage storage = {};
+    auto* const address = reinterpret_cast<sockaddr*>(&storage);
+    socklen_t size = sizeof(storage);
+    return ask(fd, address, &size) == 0 ? From(address, size) : PeerAddress();
+  }
+
+
   std::string PeerAddress::ToString() const
   {
     in6_addr v6 = {};

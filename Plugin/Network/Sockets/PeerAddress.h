@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <sys/socket.h>
 
-struct sockaddr;
 
 namespace OrthancPerf
 {
@@ -18,6 +18,10 @@ namespace OrthancPerf
     std::uint16_t port = 0;
 
     static PeerAddress From(const sockaddr* address, std::size_t size) noexcept;
+
+    // As getsockname(2) or getpeername(2) tells it; port 0: it does not, or it is neither IPv4 nor
+    // IPv6
+    static PeerAddress From(int fd, int (*ask)(int, sockaddr*, socklen_t*)) noexcept;
 
     std::string ToString() const;  // "127.0.0.1", "::1"; without the port
   };

@@ -2,6 +2,7 @@
 #include "Network/Sockets/SocketTuning.h"
 
 #include "Network/Sockets/PeerAddress.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Redirection/ErrnoKeeper.h"
 #include "Redirection/FileDescriptor.h"
 
@@ -32,19 +33,6 @@ namespace OrthancPerf
       return setsockopt(fd, level, option, &value, sizeof(value)) == 0 ? 0 : errno;
     }
 
-    std::optional<int> GetOption(int fd, int level, int option) noexcept
-    {
-      int value = 0;
-      socklen_t size = sizeof(value);
-
-      if (getsockopt(fd, level, option, &value, &size) != 0 || size != sizeof(value))
-      {
-        return std::nullopt;
-      }
-
-      return value;
-    }
-
     // A receive window to go on from when autotuning is switched on again: enough for 100 Mb/s
     // over a path of 80 ms
     constexpr int RESUMED_WINDOW = 1 << 20;
@@ -55,14 +43,14 @@ namespace OrthancPerf
     // (tcp_set_rcvlowat() of the kernel); then it is put back.
     void ResumeReceiveWindow(int fd) noexcept
     {
-      const int before = GetOption(fd, SOL_SOCKET, SO_RCVLOWAT).value_or(1);
+      const int before = GetSocketOption(fd, SOL_SOCKET, SO_RCVLOWAT).value_or(1);
       SetOption(fd, SOL_SOCKET, SO_RCVLOWAT, RESUMED_WINDOW);
       SetOption(fd, SOL_SOCKET, SO_RCVLOWAT, before);
     }
 
     int Unlock(int fd, int lock) noexcept
     {
-      const std::optional<int> locks = GetOption(fd, SOL_SOCKET, BUFFER_LOCK);
+      const std::optional<int> locks = GetSocketOption(fd, SOL_SOCKET, BUFFER_LOCK);
 
       if (!locks)
       {
@@ -142,22 +130,6 @@ namespace OrthancPerf
       return static_cast<std::uint32_t>(*value / unit);
     }
 
-    bool IsListening(int fd)
-    {
-      int isListening = 0;
-      socklen_t size = sizeof(isListening);
-      return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0 &&
-             isListening != 0;
-    }
-
-    std::uint16_t GetLocalPort(int fd)
-    {
-      sockaddr_storage storage = {};
-      auto* address = reinterpret_cast<sockaddr*>(&storage);
-      socklen_t size = sizeof(storage);
-      return getsockname(fd, address, &size) == 0 ? PeerAddress::From(address, size).port : 0;
-    }
-
     // "; it has reno cubic", or nothing if the kernel does not tell (ip-sysctl.rst)
     std::string ListCongestionControls()
     {
@@ -192,27 +164,27 @@ namespace OrthancPerf
     const ErrnoKeeper keeper;
     SocketOptions options;
 
-    if (const auto value = GetOption(fd, IPPROTO_TCP, TCP_NODELAY))
+    if (const auto value = GetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY))
     {
       options.noDelay = *value != 0;
     }
 
-    options.receiveBuffer = ToUnsigned(GetOption(fd, SOL_SOCKET, SO_RCVBUF));
-    options.sendBuffer = ToUnsigned(GetOption(fd, SOL_SOCKET, SO_SNDBUF));
+    options.receiveBuffer = ToUnsigned(GetSocketOption(fd, SOL_SOCKET, SO_RCVBUF));
+    options.sendBuffer = ToUnsigned(GetSocketOption(fd, SOL_SOCKET, SO_SNDBUF));
 
-    if (const auto locks = GetOption(fd, SOL_SOCKET, BUFFER_LOCK))
+    if (const auto locks = GetSocketOption(fd, SOL_SOCKET, BUFFER_LOCK))
     {
       options.isReceiveBufferFixed = (*locks & RECEIVE_BUFFER_LOCKED) != 0;
       options.isSendBufferFixed = (*locks & SEND_BUFFER_LOCKED) != 0;
     }
 
-    if (const auto isOn = GetOption(fd, SOL_SOCKET, SO_KEEPALIVE))
+    if (const auto isOn = GetSocketOption(fd, SOL_SOCKET, SO_KEEPALIVE))
     {
-      options.keepAlive =
-          *isOn == 0 ? std::uint32_t{0} : ToUnsigned(GetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE));
+      options.keepAlive = *isOn == 0 ? std::uint32_t{0}
+                                     : ToUnsigned(GetSocketOption(fd, IPPROTO_TCP, TCP_KEEPIDLE));
     }
 
-    options.userTimeout = ToUnsigned(GetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
+    options.userTimeout = ToUnsigned(GetSocketOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
 
     options.congestionControl = GetCongestionControl(fd).data();
     return options;
@@ -308,7 +280,8 @@ namespace OrthancPerf
       int fd = -1;
       std::from_chars(name.data(), name.data() + name.size(), fd);
 
-      if (fd >= 0 && port != 0 && IsListening(fd) && GetLocalPort(fd) == port)
+      if (fd >= 0 && port != 0 && GetSocketOption(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
+          PeerAddress::From(fd, &getsockname).port == port)
       {
         return fd;
       }

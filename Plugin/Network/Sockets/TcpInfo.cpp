@@ -55,34 +55,33 @@ namespace OrthancPerf
       return std::chrono::microseconds(*microseconds);
     }
 
-    // Bytes: SIOCOUTQ, SIOCOUTQNSD (tcp(7), linux/sockios.h); nothing: not told
-    std::optional<std::uint32_t> Count(int fd, unsigned long request) noexcept
-    {
-      int bytes = 0;
-
-      if (ioctl(fd, request, &bytes) != 0 || bytes < 0)
-      {
-        return std::nullopt;
-      }
-
-      return static_cast<std::uint32_t>(bytes);
-    }
-
-    bool IsNagleOn(int fd) noexcept
-    {
-      int noDelay = 0;
-      socklen_t size = sizeof(noDelay);
-      return getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &noDelay, &size) == 0 && noDelay == 0;
-    }
-
     bool IsHeldBack(int fd, std::uint32_t unsent, const TcpSummary& info) noexcept
     {
-      const std::optional<std::uint32_t> unacknowledged = Count(fd, SIOCOUTQ);  // unsent included
+      const std::optional<std::uint32_t> unacknowledged =
+          CountBytes(fd, SIOCOUTQ);  // unsent included
       return unacknowledged && *unacknowledged > unsent && unsent < info.sendMss &&
              info.unacknowledged < info.congestionWindow &&
-             *unacknowledged <= info.sendWindow.value_or(*unacknowledged) && IsNagleOn(fd);
+             *unacknowledged <= info.sendWindow.value_or(*unacknowledged) &&
+             GetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY) == 0;
     }
   }
+
+  std::optional<int> GetSocketOption(int fd, int level, int option) noexcept
+  {
+    int value = 0;
+    socklen_t size = sizeof(value);
+    const bool isThere = getsockopt(fd, level, option, &value, &size) == 0;
+    return isThere && size == sizeof(value) ? std::make_optional(value) : std::nullopt;
+  }
+
+
+  std::optional<std::uint32_t> CountBytes(int fd, unsigned long request) noexcept
+  {
+    int bytes = 0;
+    return ioctl(fd, request, &bytes) == 0 && bytes >= 0 ? std::make_optional<std::uint32_t>(bytes)
+                                                         : std::nullopt;
+  }
+
 
   std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept
   {
@@ -129,7 +128,7 @@ namespace OrthancPerf
   std::optional<SendQueue> ReadSendQueue(int fd) noexcept
   {
     const ErrnoKeeper keeper;
-    const std::optional<std::uint32_t> unsent = Count(fd, SIOCOUTQNSD);
+    const std::optional<std::uint32_t> unsent = CountBytes(fd, SIOCOUTQNSD);
     const std::optional<TcpSummary> info = unsent ? ReadTcpInfo(fd) : std::nullopt;
 
     if (!info)

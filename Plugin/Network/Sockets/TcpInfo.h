@@ -8,6 +8,12 @@
 
 namespace OrthancPerf
 {
+  // An option that is a number (getsockopt(2)); nothing, and errno is set: the socket has none
+  std::optional<int> GetSocketOption(int fd, int level, int option) noexcept;
+
+  // Bytes in a queue: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD (tcp(7), linux/sockios.h); nothing: not told
+  std::optional<std::uint32_t> CountBytes(int fd, unsigned long request) noexcept;
+
   // Nothing if the descriptor is no TCP socket. Allocates nothing, keeps errno, any thread.
   std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept;
 
