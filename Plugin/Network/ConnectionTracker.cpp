@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
-#include "Admission/AdmissionQueue.h"
 #include "Network/FinishedExchanges.h"
 
 #include <algorithm>
@@ -20,9 +19,8 @@ namespace OrthancPerf
     constexpr std::string_view INTERIM_RESPONSE = "HTTP/1.1 1";
     constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
 
-    // The first byte of a connection, and of a record: RFC 8446 section 5.1
+    // The first byte of a connection: RFC 8446 section 5.1
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;
-    constexpr std::uint8_t TLS_APPLICATION_DATA = 0x17;
 
     constexpr std::string_view POST = "POST ";
 
@@ -63,16 +61,6 @@ namespace OrthancPerf
     }
 
 
-    // Whether a request begins so by which Orthanc sends an instance to a peer. The URL of a peer
-    // may have a path.
-    bool IsUpload(const std::uint8_t* data, std::size_t size) noexcept
-    {
-      constexpr std::string_view END = "/instances HTTP/1.1";
-      const std::string_view text(reinterpret_cast<const char*>(data),
-                                  BeginsWith(data, size, POST) ? size : 0);
-      const std::string_view line = text.substr(0, text.find('\r'));
-      return line.size() >= END.size() && line.substr(line.size() - END.size()) == END;
-    }
   }
 
   ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
@@ -199,6 +187,7 @@ namespace OrthancPerf
   }
 
   // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
+  // What the kernel has held back of a response is one of the next message, and part of its "idle".
   void ConnectionTracker::TakeStall(Connection& connection) noexcept
   {
     const bool isInside = connection.state == (connection.IsOutgoing() ? ExchangeState::Response
@@ -207,7 +196,11 @@ namespace OrthancPerf
 
     if (stall >= STALL)
     {
-      MessageRecorder::AddStall(connection, stall);
+      const bool isOfMessage =
+          connection.IsOutgoing() || connection.state == ExchangeState::Request;
+      StallSum& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
+      stalls.count++;
+      stalls.time += stall;
     }
 
     ForgetWait(connection);
@@ -344,137 +337,5 @@ namespace OrthancPerf
     }
 
     table_.Close(connection);
-  }
-
-  void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
-                                         std::size_t size, TimePoint now) noexcept
-  {
-    // To a peer, the first request follows the handshake
-    const bool isHandshakeOver = connection.IsToPeer() && connection.IsEncrypted() &&
-                                 connection.tls == TlsProgress::Handshake &&
-                                 data[0] == TLS_APPLICATION_DATA;
-
-    if (connection.state != ExchangeState::Request || isHandshakeOver)
-    {
-      BeginRequest(connection, now);
-      connection.isUpload = connection.IsToPeer() && IsUpload(data, size);
-    }
-
-    if (isHandshakeOver)
-    {
-      connection.tls = TlsProgress::Messages;
-      connection.connectedAt = now;
-    }
-
-    FollowPdus(connection, connection.IsOutgoing() ? connection.written : connection.read, data,
-               size, now);
-    connection.requestBytes += size;
-    recorder_.AddRequestBytes(connection, data, size, now);
-  }
-
-  void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
-  {
-    recorder_.BeginMessage(connection, now);
-    connection.state = ExchangeState::Request;
-    connection.requestBytes = 0;
-    connection.responseBytes = connection.reading ? connection.responseBytes : 0;
-
-    // What of HTTP requests Orthanc keeps is known once it has let them in
-    connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
-                           ? AdmissionQueue::PIECE
-                           : Connection::NEVER;
-  }
-
-  void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,
-                                          std::size_t size, TimePoint now) noexcept
-  {
-    if (connection.state == ExchangeState::Request)
-    {
-      recorder_.BeginAnswer(connection);
-      connection.state = ExchangeState::Response;
-    }
-
-    FollowPdus(connection, connection.IsOutgoing() ? connection.read : connection.written, data,
-               size, now);
-
-    if (connection.state == ExchangeState::Quiet)
-    {
-      return;  // the server speaks first: nothing was asked
-    }
-
-    connection.respondedAt = now;
-    connection.responseBytes += size;
-
-    if (connection.reading)
-    {
-      connection.waits = AskedServers::OfThisThread().GetReadWaits();
-    }
-
-    recorder_.AddResponseBytes(connection, data, size, now);
-  }
-
-  void ConnectionTracker::FollowPdus(Connection& connection, DimseReader& reader,
-                                     const std::uint8_t* data, std::size_t size,
-                                     TimePoint now) noexcept
-  {
-    if (!connection.IsDicom() || reader.IsLost())
-    {
-      return;
-    }
-
-    const bool isRequestSide = &reader == &connection.GetAsked();
-    AssociateRequestParser& parser = connection.associateRequest;
-
-    if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
-        parser.Feed(data, size) == AssociateRequestParser::Status::Complete)
-    {
-      connection.request = parser.GetRequest();
-      connection.hasParties.store(true, std::memory_order_release);
-    }
-
-    const auto onCommand = [&]
-    {
-      if (!connection.IsOutgoing() && !isRequestSide)
-      {
-        recorder_.BeginAnswer(connection);
-      }
-      // Without a response, Orthanc has lost patience and sends the next request
-      else if (connection.IsOutgoing() && isRequestSide && reader.GetFirstByte() != TimePoint())
-      {
-        BeginRequest(connection, now);
-      }
-    };
-
-    reader.Feed(
-        data, size, now, [&](PduType type) { OnPdu(connection, type, now); }, onCommand);
-  }
-
-  void ConnectionTracker::OnPdu(Connection& connection, PduType type, TimePoint now) noexcept
-  {
-    switch (type)
-    {
-      case PduType::AssociateAccept:
-      case PduType::AssociateReject:
-        if (!connection.isAnswered)
-        {
-          connection.isAnswered = true;
-          const bool isAccepted = (type == PduType::AssociateAccept);
-          connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
-          connection.isAccepted.store(isAccepted, RELAXED);
-          connection.OnAssociateAnswer(now);
-        }
-        break;
-      case PduType::ReleaseRequest:
-      case PduType::ReleaseResponse:
-        connection.outcome = AssociationOutcome::Released;
-        break;
-      case PduType::Abort:
-        connection.outcome =
-            connection.isPeerGone ? connection.outcome : AssociationOutcome::Aborted;
-        break;
-      case PduType::AssociateRequest:
-      case PduType::Data:
-        break;
-    }
   }
 }

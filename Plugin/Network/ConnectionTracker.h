@@ -16,9 +16,9 @@ namespace OrthancPerf
     std::uint16_t httpPort = 0;   // of Orthanc's HTTP server; 0: none
   };
 
-  // Makes exchanges, stalls and associations out of calls on connections, which MessageRecorder
-  // remembers. The hooks make the calls, and pass on what came of them and when. noexcept,
-  // takes no lock, allocates nothing. Owned by the probe; any thread, one a connection.
+  // Makes exchanges, stalls and associations out of calls on connections. The hooks make the calls,
+  // and pass on what came of them and when. noexcept, takes no lock, allocates nothing. Owned by
+  // the probe; any thread, one a connection.
   //
   // A request is what the client of the connection sends: read by Orthanc on connections that it
   // accepted, written by it on those that it opened. Only their direction tells requests from
@@ -82,16 +82,24 @@ namespace OrthancPerf
     void OnClosing(Connection& connection, TimePoint now) noexcept;
 
   private:
+    // Exchanges.cpp
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept;
     void BeginRequest(Connection& connection, TimePoint now) noexcept;
+    void NoteReading(Connection& connection) noexcept;
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
-    static void TakeStall(Connection& connection) noexcept;
-    static void ForgetWait(Connection& connection) noexcept;
+    void BeginAnswer(Connection& connection) noexcept;
+    void NoteHttpAnswer(Connection& connection, std::int32_t status, bool isFirst,
+                        TimePoint now) noexcept;
+    void NoteDimseAnswer(Connection& connection, TimePoint now) noexcept;
+    void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
     void FollowPdus(Connection& connection, DimseReader& reader, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
+
+    static void TakeStall(Connection& connection) noexcept;
+    static void ForgetWait(Connection& connection) noexcept;
 
     MessageRecorder& recorder_;
     EventQueue& events_;      // the recorder's

@@ -13,13 +13,10 @@
 
 namespace OrthancPerf
 {
-  // Remembers what the probe sees: of each connection the message under way, for the ingest's
-  // timelines, and what is over, for the journal: associations, instances that Orthanc has sent,
-  // and C-STOREs that it has refused before it asked any plugin. Owned by the plugin's context,
+  // What the probe's hooks have seen, for the ingest's timelines: the message that a thread has
+  // read last, and its response. ConnectionTracker writes into the connection that each file
+  // descriptor has for good, and into the queue of what is over. Owned by the plugin's context,
   // outlives the probe.
-  //
-  // The probe's hooks write, without a lock and without allocating, into the connection that each
-  // file descriptor has for good; what is over waits in a bounded queue until Drain takes it up.
   class MessageRecorder : public IMessageSource
   {
   public:
@@ -65,36 +62,14 @@ namespace OrthancPerf
       return connections_;
     }
 
-    // For ConnectionTracker, on the thread that has the connection. The first byte of a request:
-    // what came before it is over.
-    void BeginMessage(Connection& connection, TimePoint now) noexcept;
+    // For ConnectionTracker: the calling thread has read from this connection; null: it has sent
+    void SetCurrent(Connection* connection) noexcept;
 
     // The request under way only reads, as is known once its header was read
     void BeginReading(const Connection& connection) noexcept;
 
-    // Bytes of a request, the first ones included; the last such call has its last byte
-    void AddRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
-                         TimePoint now) noexcept;
-
-    // Over an association that the peer has asked for, Orthanc goes on: with a response, or with
-    // the next message. What it has sent before is over.
-    void BeginAnswer(Connection& connection) noexcept;
-
-    // Bytes of its response; what ends it is the next request, or the close
-    void AddResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
-                          TimePoint now) noexcept;
-
-    // The thread waited for the next byte of a request or response that has begun; or, before one
-    // begins, the kernel held the end of what Orthanc had written back (Nagle's algorithm and the
-    // peer's delayed ACK): STALL (20 ms) or longer. Of an accepted connection, the latter is part
-    // of "idle" as well. A wait for a message to begin is the peer's otherwise.
-    static void AddStall(Connection& connection, Duration waited) noexcept;
-
   private:
     Connection* FindCurrent() const noexcept;
-    void NoteReading(Connection& connection) noexcept;
-    void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
-    void NoteDimseAnswer(Connection& connection, TimePoint now) noexcept;
 
     const std::uint64_t id_;
     ConnectionTable connections_;

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The half of ConnectionTracker that knows requests from responses
+#include "Admission/AdmissionQueue.h"
+#include "Network/ConnectionTracker.h"
+#include "Network/FinishedExchanges.h"
+#include "Network/Sockets/TcpInfo.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr auto RELAXED = std::memory_order_relaxed;
+
+    constexpr std::uint8_t TLS_APPLICATION_DATA = 0x17;  // first byte of a record: RFC 8446 5.1
+
+    // What stays in the kernel for less has left at once, as far as the kernel can tell: two of its
+    // ticks, by which it says when it has sent something (TcpSummary::sinceDataSent)
+    constexpr Duration TICKS = std::chrono::milliseconds(20);
+
+    constexpr std::int32_t HTTP_BAD_REQUEST = 400;
+
+
+    // When the end of a message has left the machine, whose response begins to come. It was handed
+    // to the kernel at "written"; the peer's window and the distance may have kept it there for
+    // long, which is not the peer's thinking. What Nagle's algorithm held it back for is left out,
+    // being a stall of the wait that follows.
+    TimePoint FindDeparture(int fd, TimePoint written, Duration heldBack, TimePoint now) noexcept
+    {
+      const std::optional<TcpSummary> info = ReadTcpInfo(fd);
+      const TimePoint left = info ? now - info->sinceDataSent - heldBack : written;
+      return left > written + TICKS ? left : written;
+    }
+
+
+    // Of what Orthanc writes, if it responds to such a request, once so much of it was written
+    std::optional<std::uint16_t> GetStatus(const DimseReader& answer,
+                                           std::uint16_t request) noexcept
+    {
+      return answer.GetCommand() == (request | IS_RESPONSE) ? answer.GetStatus() : std::nullopt;
+    }
+
+
+    // What a DIMSE request reads; nothing: it is another one, or cannot be read
+    std::optional<RouteClass> FindService(std::optional<std::uint16_t> command) noexcept
+    {
+      return command == C_GET_REQUEST    ? std::make_optional(RouteClass::CGet)
+             : command == C_MOVE_REQUEST ? std::make_optional(RouteClass::CMove)
+             : command == C_FIND_REQUEST ? std::make_optional(RouteClass::CFind)
+                                         : std::nullopt;
+    }
+
+
+    // Of the first bytes of a response: "HTTP/1.1 200 OK" (RFC 9112 section 4); -1: none
+    std::int32_t ReadHttpStatus(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::string_view BEGIN = "HTTP/1.";
+      constexpr std::size_t STATUS = 9;
+      constexpr std::size_t DIGITS = 3;
+
+      if (size < STATUS + DIGITS || !std::equal(BEGIN.begin(), BEGIN.end(), data))
+      {
+        return -1;
+      }
+
+      const auto* const first = reinterpret_cast<const char*>(data) + STATUS;
+      std::int32_t status = -1;
+      return std::from_chars(first, first + DIGITS, status).ec == std::errc() ? status : -1;
+    }
+
+
+    // Whether a request begins so by which Orthanc sends an instance to a peer. The URL of a peer
+    // may have a path.
+    bool IsUpload(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::string_view POST = "POST ";
+      constexpr std::string_view END = "/instances HTTP/1.1";
+      const std::string_view text(reinterpret_cast<const char*>(data), size);
+      const std::string_view line = text.substr(0, text.find('\r'));
+      return line.substr(0, POST.size()) == POST && line.size() >= END.size() &&
+             line.substr(line.size() - END.size()) == END;
+    }
+  }
+
+
+  void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
+                                         std::size_t size, TimePoint now) noexcept
+  {
+    // To a peer, the first request follows the handshake. OpenSSL sends the A-ASSOCIATE-RQ right
+    // behind the end of its handshake.
+    const bool isHandshakeOver = connection.IsOutgoing() && connection.IsEncrypted() &&
+                                 connection.tls == TlsProgress::Handshake &&
+                                 data[0] == TLS_APPLICATION_DATA;
+    const bool isFirstToPeer = isHandshakeOver && connection.IsToPeer();
+
+    if (connection.state != ExchangeState::Request || isFirstToPeer)
+    {
+      BeginRequest(connection, now);
+      connection.isUpload = connection.IsToPeer() && IsUpload(data, size);
+    }
+
+    if (isHandshakeOver)
+    {
+      connection.tls =
+          connection.IsToPeer() ? TlsProgress::Messages : TlsProgress::AssociateRequest;
+    }
+
+    if (isFirstToPeer)
+    {
+      connection.connectedAt = now;
+    }
+
+    FollowPdus(connection, connection.IsOutgoing() ? connection.written : connection.read, data,
+               size, now);
+    connection.requestBytes += size;
+    connection.message.lastByte = now;
+    recorder_.SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
+
+    if (connection.IsDicom() && !connection.IsEncrypted() && !connection.IsOutgoing())
+    {
+      NoteReading(connection);
+    }
+  }
+
+
+  void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
+  {
+    FinishExchange(connection, AssociationOutcome::Released, events_);
+
+    // The response to a sub-operation of a C-GET does not end what that reads
+    if (!connection.IsOutgoing() && !connection.reading)
+    {
+      EndStorage();
+    }
+
+    DimseReader& sent = connection.written;
+
+    if (connection.HasSubOperation())
+    {
+      sent.SetLastByte(
+          FindDeparture(connection.fd, sent.GetLastByte(), connection.heldStalls.time, now));
+    }
+    else
+    {
+      sent.Forget();
+    }
+
+    connection.read.Forget();
+
+    const std::uint64_t serial = connection.serial.load(RELAXED) + 1;
+    connection.GetResponse(serial).lastByte.store(TimePoint(), RELAXED);
+    connection.GetResponse(serial).status.store(-1, RELAXED);
+    connection.serial.store(serial, std::memory_order_release);
+
+    connection.message = {};
+    connection.message.firstByte = now;
+
+    if (connection.respondedAt)
+    {
+      connection.message.idle = now - *connection.respondedAt;
+    }
+
+    connection.message.stalls = std::exchange(connection.heldStalls, {});
+    connection.state = ExchangeState::Request;
+    connection.requestBytes = 0;
+    connection.responseBytes = connection.reading ? connection.responseBytes : 0;
+
+    // What of HTTP requests Orthanc keeps is known once it has let them in
+    connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
+                           ? AdmissionQueue::PIECE
+                           : Connection::NEVER;
+  }
+
+
+  // Its thread begins to work at it once the last byte is there
+  void ConnectionTracker::NoteReading(Connection& connection) noexcept
+  {
+    const std::optional<std::uint16_t> command = connection.read.GetCommand();
+
+    if (const std::optional<RouteClass> service = FindService(command))
+    {
+      connection.reading = ReadingRequest();
+      connection.reading->route = *service;
+      connection.reading->command = *command;
+      connection.reading->product.Assign(connection.request.callingTitle.View());
+      connection.asked = connection.message;
+      connection.responseBytes = 0;
+      recorder_.BeginReading(connection);
+    }
+  }
+
+
+  // Orthanc goes on: with a response, or with the next message. What it has sent before is over.
+  void ConnectionTracker::BeginAnswer(Connection& connection) noexcept
+  {
+    FinishSubOperation(connection, AssociationOutcome::Released, events_);
+
+    if (connection.reading)
+    {
+      connection.reading->isCounted = false;
+    }
+  }
+
+
+  void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,
+                                          std::size_t size, TimePoint now) noexcept
+  {
+    if (connection.state == ExchangeState::Request)
+    {
+      BeginAnswer(connection);
+      connection.state = ExchangeState::Response;
+    }
+
+    FollowPdus(connection, connection.IsOutgoing() ? connection.read : connection.written, data,
+               size, now);
+
+    if (connection.state == ExchangeState::Quiet)
+    {
+      return;  // the server speaks first: nothing was asked
+    }
+
+    connection.respondedAt = now;
+    connection.responseBytes += size;
+
+    if (connection.reading)
+    {
+      connection.waits = AskedServers::OfThisThread().GetReadWaits();
+    }
+
+    const bool isFirst = !connection.GetAnsweredAt();
+
+    if (connection.IsOutgoing() && isFirst)
+    {
+      MessageTimes& sent = connection.message;
+      sent.lastByte = FindDeparture(connection.fd, sent.lastByte, sent.stalls.time, now);
+    }
+
+    if (connection.IsDicom())
+    {
+      NoteDimseAnswer(connection, now);
+    }
+    else
+    {
+      NoteHttpAnswer(connection, isFirst ? ReadHttpStatus(data, size) : -1, isFirst, now);
+    }
+  }
+
+
+  void ConnectionTracker::NoteHttpAnswer(Connection& connection, std::int32_t status, bool isFirst,
+                                         TimePoint now) noexcept
+  {
+    RememberedResponse& response = connection.GetResponse();
+
+    if (isFirst)
+    {
+      response.status.store(status, RELAXED);
+    }
+
+    response.lastByte.store(now, std::memory_order_release);
+
+    if (connection.IsToPeer() && connection.IsEncrypted())
+    {
+      connection.isAnswered =
+          connection.isAnswered || (connection.tls == TlsProgress::Messages &&
+                                    connection.responseBytes >= SMALLEST_RESPONSE);
+    }
+    else if (connection.IsToPeer())
+    {
+      connection.isAnswered = connection.isAnswered || status >= 0;
+    }
+    // The DICOMweb plugin answers so if it could not read a part, which it shows nobody
+    else if (isFirst && std::exchange(connection.isStow, false) && status == HTTP_BAD_REQUEST)
+    {
+      AddRefused(connection, events_);
+    }
+  }
+
+
+  void ConnectionTracker::NoteDimseAnswer(Connection& connection, TimePoint now) noexcept
+  {
+    RememberedResponse& response = connection.GetResponse();
+    const bool isStore = !connection.IsOutgoing() && !connection.IsEncrypted() &&
+                         connection.read.GetCommand() == C_STORE_REQUEST;
+    const std::optional<std::uint16_t> status =
+        isStore ? GetStatus(connection.written, C_STORE_REQUEST) : std::nullopt;
+
+    if (isStore && !status)
+    {
+      return;  // the response is still to come: DCMTK writes it in two pieces
+    }
+
+    const bool isKnown = response.status.load(RELAXED) >= 0;
+    response.status.store(status ? *status : response.status.load(RELAXED), RELAXED);
+    response.lastByte.store(now, std::memory_order_release);
+
+    // If nobody has claimed the C-STORE, this is its end
+    if (isStore && !isKnown && !connection.IsClaimed())
+    {
+      AddRefused(connection, events_);
+    }
+
+    if (connection.reading)
+    {
+      NoteReadingAnswer(connection, now);
+    }
+  }
+
+
+  // The response under way may be the last one: no longer pending (DICOM PS3.4 annex C.4)
+  void ConnectionTracker::NoteReadingAnswer(Connection& connection, TimePoint now) noexcept
+  {
+    ReadingRequest& reading = *connection.reading;
+    const std::optional<std::uint16_t> status = GetStatus(connection.written, reading.command);
+
+    if (reading.isCounted || !status)
+    {
+      return;
+    }
+
+    constexpr std::uint16_t PENDING = 0xff00;
+    reading.isCounted = true;
+    reading.firstResponse = reading.responses == 0 ? now : reading.firstResponse;
+    reading.responses++;
+
+    if ((*status & PENDING) != PENDING)
+    {
+      connection.GetResponse().status.store(*status, RELAXED);
+      FinishRead(connection, events_);
+    }
+  }
+
+
+  void ConnectionTracker::FollowPdus(Connection& connection, DimseReader& reader,
+                                     const std::uint8_t* data, std::size_t size,
+                                     TimePoint now) noexcept
+  {
+    if (!connection.IsDicom() || reader.IsLost())
+    {
+      return;
+    }
+
+    const bool isRequestSide = &reader == &connection.GetAsked();
+    AssociateRequestParser& parser = connection.associateRequest;
+
+    if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
+        parser.Feed(data, size) == AssociateRequestParser::Status::Complete)
+    {
+      connection.request = parser.GetRequest();
+      connection.hasParties.store(true, std::memory_order_release);
+    }
+
+    const auto onCommand = [&]
+    {
+      if (!connection.IsOutgoing() && !isRequestSide)
+      {
+        BeginAnswer(connection);
+      }
+      // Without a response, Orthanc has lost patience and sends the next request
+      else if (connection.IsOutgoing() && isRequestSide && reader.GetFirstByte() != TimePoint())
+      {
+        BeginRequest(connection, now);
+      }
+    };
+
+    reader.Feed(
+        data, size, now, [&](PduType type) { OnPdu(connection, type, now); }, onCommand);
+  }
+
+  void ConnectionTracker::OnPdu(Connection& connection, PduType type, TimePoint now) noexcept
+  {
+    switch (type)
+    {
+      case PduType::AssociateAccept:
+      case PduType::AssociateReject:
+        if (!connection.isAnswered)
+        {
+          connection.isAnswered = true;
+          const bool isAccepted = (type == PduType::AssociateAccept);
+          connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
+          connection.isAccepted.store(isAccepted, RELAXED);
+          connection.OnAssociateAnswer(now);
+        }
+        break;
+      case PduType::ReleaseRequest:
+      case PduType::ReleaseResponse:
+        connection.outcome = AssociationOutcome::Released;
+        break;
+      case PduType::Abort:
+        connection.outcome =
+            connection.isPeerGone ? connection.outcome : AssociationOutcome::Aborted;
+        break;
+      case PduType::AssociateRequest:
+      case PduType::Data:
+        break;
+    }
+  }
+}
