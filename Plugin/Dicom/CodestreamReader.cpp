@@ -106,4 +106,13 @@ namespace OrthancPerf
       Take(next == 0xff ? 1 : 2);
     }
   }
+
+
+  void CodestreamReader::CheckEnd() const
+  {
+    if (!rest_.empty())
+    {
+      throw CodecError("A marker segment of a frame has another length than its parameters");
+    }
+  }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/CodestreamHeader.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -41,7 +43,32 @@ namespace OrthancPerf
     // stuffed zero (T.81), or less than 0x80 (T.87 annex A.1) or 0x90 (T.800 annex B.10.1).
     void SkipCodedData(std::uint8_t firstMarker);
 
+    // Calls visit(marker, parameters) for each segment, up to the end of the codestream. Behind
+    // that of a "dataMarker", scan or tile, it skips what is coded.
+    template <typename Visit>
+    void VisitSegments(std::uint8_t dataMarker, Visit visit)
+    {
+      bool hasData = false;
+
+      for (std::uint8_t marker = ReadMarker(); marker != END_OF_IMAGE || !hasData;
+           marker = ReadMarker())
+      {
+        visit(marker, ReadSegment(marker));
+        hasData = hasData || marker == dataMarker;
+      }
+    }
+
+    // Throws if something is left of a segment: its length counts no more than its parameters (T.81
+    // section B.2.2)
+    void CheckEnd() const;
+
   private:
     std::string_view rest_;
   };
+
+
+  // What follows SOI or SOC, up to the end of the codestream: see CodestreamHeader.h
+  CodestreamHeader ReadJpegHeader(CodestreamReader& reader);
+  CodestreamHeader ReadJpegLsHeader(CodestreamReader& reader);
+  CodestreamHeader ReadJpeg2000Header(CodestreamReader& reader);
 }

@@ -16,18 +16,11 @@ namespace OrthancPerf
 
     constexpr DicomTag FILE_META_GROUP = 0x0002;
 
-    std::uint16_t Read16(std::string_view bytes, bool isBigEndian)
+    template <typename Integer>
+    Integer Read(std::string_view bytes, bool isBigEndian)
     {
-      const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-      return isBigEndian ? boost::endian::load_big_u16(begin)
-                         : boost::endian::load_little_u16(begin);
-    }
-
-    std::uint32_t Read32(std::string_view bytes, bool isBigEndian)
-    {
-      const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-      return isBigEndian ? boost::endian::load_big_u32(begin)
-                         : boost::endian::load_little_u32(begin);
+      const auto little = ReadLittle<Integer>(bytes);
+      return isBigEndian ? boost::endian::endian_reverse(little) : little;
     }
 
     // The tags that have no VR, in any encoding: DICOM PS3.5 section 7.5
@@ -77,14 +70,14 @@ namespace OrthancPerf
         std::size_t end = bytes_.size();
 
         while (position_ < end && bytes_.size() - position_ >= 2 &&
-               Read16(bytes_.substr(position_), false) == FILE_META_GROUP)
+               Read<std::uint16_t>(bytes_.substr(position_), false) == FILE_META_GROUP)
         {
           ReadElement({}, bytes_.size(), last);
           const std::string_view value = target_.elements.front().GetValue();
 
           if (last == TAG_FILE_META_LENGTH && value.size() == sizeof(std::uint32_t))
           {
-            end = position_ + Read32(value, false);
+            end = position_ + Read<std::uint32_t>(value, false);
           }
         }
       }
@@ -121,30 +114,30 @@ namespace OrthancPerf
       {
         DicomTag last = 0;
 
-        while (position_ < end || hasDelimiter)
+        while (!IsAtEnd(TAG_ITEM_DELIMITATION, hasDelimiter, encoding, end))
         {
-          if (hasDelimiter && TakeDelimiter(TAG_ITEM_DELIMITATION, encoding, end))
-          {
-            return;
-          }
-
           ReadElement(encoding, end, last);
         }
       }
 
-      bool TakeDelimiter(DicomTag tag, const DicomEncoding& encoding, std::size_t end)
+      // Of what has a defined length; else a delimiter is the end, and is taken
+      bool IsAtEnd(DicomTag delimiter, bool hasDelimiter, const DicomEncoding& encoding,
+                   std::size_t end)
       {
-        const std::size_t begin = position_;
-        const std::string_view header = Take(SHORT_HEADER, end);
-        const bool isDelimiter = ReadTag(header, encoding) == tag;
-        position_ = isDelimiter ? position_ : begin;
-        return isDelimiter;
+        if (!hasDelimiter)
+        {
+          return position_ == end;
+        }
+
+        const bool isAtEnd = ReadTag(Take(SHORT_HEADER, end), encoding) == delimiter;
+        position_ -= isAtEnd ? 0 : SHORT_HEADER;
+        return isAtEnd;
       }
 
       static DicomTag ReadTag(std::string_view header, const DicomEncoding& encoding)
       {
-        return static_cast<DicomTag>(Read16(header, encoding.isBigEndian)) << 16 |
-               Read16(header.substr(2), encoding.isBigEndian);
+        return static_cast<DicomTag>(Read<std::uint16_t>(header, encoding.isBigEndian)) << 16 |
+               Read<std::uint16_t>(header.substr(2), encoding.isBigEndian);
       }
 
       // "last": the tag before this one
@@ -184,7 +177,7 @@ namespace OrthancPerf
 
         if (!encoding.isExplicit)
         {
-          return Read32(header.substr(4), encoding.isBigEndian);
+          return Read<std::uint32_t>(header.substr(4), encoding.isBigEndian);
         }
 
         element.representation = GetValueRepresentation(header[4], header[5]);
@@ -195,8 +188,9 @@ namespace OrthancPerf
         }
 
         return element.representation.hasLongLength
-                   ? Read32(Take(LONG_HEADER - SHORT_HEADER, end), encoding.isBigEndian)
-                   : Read16(header.substr(6), encoding.isBigEndian);
+                   ? Read<std::uint32_t>(Take(LONG_HEADER - SHORT_HEADER, end),
+                                         encoding.isBigEndian)
+                   : Read<std::uint16_t>(header.substr(6), encoding.isBigEndian);
       }
 
       // Reads items or fragments. False: the element has a value instead.
@@ -273,13 +267,8 @@ namespace OrthancPerf
         const bool hasDelimiter = length == UNDEFINED_LENGTH;
         const std::size_t endOfItems = hasDelimiter ? end : GetEnd(length, end);
 
-        while (position_ < endOfItems || hasDelimiter)
+        while (!IsAtEnd(TAG_SEQUENCE_DELIMITATION, hasDelimiter, encoding, endOfItems))
         {
-          if (hasDelimiter && TakeDelimiter(TAG_SEQUENCE_DELIMITATION, encoding, endOfItems))
-          {
-            break;
-          }
-
           CountStep();
           const std::uint32_t size = ReadItemHeader(encoding, endOfItems);
           const bool isOpen = size == UNDEFINED_LENGTH;
@@ -306,7 +295,7 @@ namespace OrthancPerf
           throw Stop{ReadResult::Malformed};
         }
 
-        return Read32(header.substr(4), encoding.isBigEndian);
+        return Read<std::uint32_t>(header.substr(4), encoding.isBigEndian);
       }
 
       // Of encapsulated Pixel Data: DICOM PS3.5 section A.4
@@ -319,7 +308,7 @@ namespace OrthancPerf
 
         target_.hasNestedFragments |= depth_ > 0;
 
-        while (!TakeDelimiter(TAG_SEQUENCE_DELIMITATION, encoding, end))
+        while (!IsAtEnd(TAG_SEQUENCE_DELIMITATION, true, encoding, end))
         {
           CountStep();
           const std::uint32_t length = ReadItemHeader(encoding, end);
@@ -341,15 +330,15 @@ namespace OrthancPerf
     };
 
 
-    // Without an encoding: File Meta Information
-    DataSet Read(std::string_view bytes, const DicomEncoding* encoding)
+    template <typename Function>
+    DataSet ReadBy(std::string_view bytes, Function read)
     {
       DataSet target;
       Reader reader(bytes, target);
 
       try
       {
-        encoding == nullptr ? reader.ReadFileMeta() : reader.ReadAll(*encoding);
+        read(reader);
         target.result = ReadResult::Complete;
       }
       catch (const Stop& stop)
@@ -359,20 +348,6 @@ namespace OrthancPerf
 
       return target;
     }
-  }
-
-
-  std::string_view DataElement::GetText() const noexcept
-  {
-    const std::string_view value = GetValue();
-    return value.substr(0, value.find_last_not_of(std::string_view(" \0", 2)) + 1);
-  }
-
-
-  std::uint16_t DataElement::GetUnsignedShort(const DicomEncoding& encoding) const noexcept
-  {
-    const std::string_view value = GetValue();
-    return value.size() < 2 ? 0 : Read16(value, encoding.isBigEndian);
   }
 
 
@@ -387,27 +362,12 @@ namespace OrthancPerf
 
   DataSet ReadFileMeta(std::string_view bytes)
   {
-    return Read(bytes, nullptr);
+    return ReadBy(bytes, [](Reader& reader) { reader.ReadFileMeta(); });
   }
 
 
   DataSet ReadDataSet(std::string_view bytes, const DicomEncoding& encoding)
   {
-    return Read(bytes, &encoding);
-  }
-
-
-  DicomEncoding GuessEncoding(std::string_view bytes) noexcept
-  {
-    DicomEncoding encoding;
-
-    if (bytes.size() >= SHORT_HEADER)
-    {
-      const std::uint16_t group = Read16(bytes, false);
-      encoding.isBigEndian = group > 0xff && boost::endian::endian_reverse(group) <= 0xff;
-      encoding.isExplicit = GetValueRepresentation(bytes[4], bytes[5]).isStandard;
-    }
-
-    return encoding;
+    return ReadBy(bytes, [&encoding](Reader& reader) { reader.ReadAll(encoding); });
   }
 }

@@ -17,12 +17,25 @@ namespace OrthancPerf
     TooLong     // given up: see MAXIMUM_STEPS and MAXIMUM_NESTING
   };
 
+  // What is odd anywhere in a data set, down to the last nested item
+  struct DataSetOddities
+  {
+    // Tags do not ascend everywhere, as DICOM PS3.5 section 7.1 demands. An element may be there
+    // twice then, and programs keep one of two. Also set if that cannot be told: a private element
+    // begins like a sequence, and is none to its end.
+    bool hasUnorderedElements = false;
+
+    bool hasNestedFragments = false;    // compressed pixels inside a sequence: an icon's
+    bool hasDigitalSignatures = false;  // or what belongs to them
+  };
+
+
   // A data set in memory: its outermost elements in the order of the file, and what was seen on the
   // way to its end, down to the last nested item. A value; it points into the bytes.
   //
   //   const DataSet dataSet = ReadDataSet(bytes, {});
   //   const DataElement* const uid = dataSet.Find(TAG_SOP_INSTANCE_UID);
-  struct DataSet
+  struct DataSet : DataSetOddities
   {
     // Sequences inside sequences; DCMTK's own limit, DCMTK_MAX_SEQUENCE_NESTING
     static constexpr std::size_t MAXIMUM_NESTING = 64;
@@ -33,14 +46,6 @@ namespace OrthancPerf
 
     ReadResult result = ReadResult::Malformed;
     std::vector<DataElement> elements;  // up to where reading ended
-
-    // Tags do not ascend everywhere, as DICOM PS3.5 section 7.1 demands. An element may be there
-    // twice then, and programs keep one of two. Also set if that cannot be told: a private element
-    // begins like a sequence, and is none to its end.
-    bool hasUnorderedElements = false;
-
-    bool hasNestedFragments = false;    // compressed pixels inside a sequence: an icon's
-    bool hasDigitalSignatures = false;  // anywhere, or what belongs to them
 
     // The first element of that tag; nullptr if there is none
     const DataElement* Find(DicomTag tag) const noexcept;
@@ -53,8 +58,4 @@ namespace OrthancPerf
   // Reads a whole data set, strictly by DICOM PS3.5 section 7. Bounded work and memory, whatever
   // the bytes are; any thread may call it. Throws std::bad_alloc alone.
   DataSet ReadDataSet(std::string_view bytes, const DicomEncoding& encoding);
-
-  // The encoding of a data set whose transfer syntax is not known, by its first element. Groups up
-  // to 00ff are those of patient, study, series and image. Their swapped numbers hardly exist.
-  DicomEncoding GuessEncoding(std::string_view bytes) noexcept;
 }

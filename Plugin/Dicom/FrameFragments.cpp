@@ -40,13 +40,10 @@ namespace OrthancPerf
       return items;
     }
 
-    // SOI of JPEG and JPEG-LS (ITU-T T.81 table B.1), SOC and SIZ of JPEG 2000 (T.800 table A.2),
-    // and the JP2 file around it that some put where it does not belong (annex I)
+    // SOI of JPEG and JPEG-LS (ITU-T T.81 table B.1), SOC and SIZ of JPEG 2000 (T.800 table A.2)
     bool IsBeginOfCodestream(std::string_view fragment)
     {
-      return fragment.substr(0, 3) == "\xff\xd8\xff" ||
-             fragment.substr(0, 4) == "\xff\x4f\xff\x51" ||
-             (fragment.size() >= 8 && fragment.substr(4, 4) == "jP  ");
+      return fragment.substr(0, 3) == "\xff\xd8\xff" || fragment.substr(0, 4) == "\xff\x4f\xff\x51";
     }
 
     // Without the offset table

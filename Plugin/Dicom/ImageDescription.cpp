@@ -122,19 +122,12 @@ namespace OrthancPerf
     }
 
 
-    // Samples that two or four pixels share count once: DICOM PS3.3 section C.7.6.3.1.2
+    // Samples that two pixels share count once: DICOM PS3.3 section C.7.6.3.1.2
     std::uint64_t GetBitsPerTwoPixels(const ImageDescription& image)
     {
-      const std::uint64_t bits = image.bitsAllocated;
-
-      const Photometric photometric = ParsePhotometric(image.photometricInterpretation);
-
-      if (image.samplesPerPixel == 3 && IsSubsampled(photometric))
-      {
-        return (photometric == Photometric::YbrPartial420 ? 3 : 4) * bits;
-      }
-
-      return 2 * bits * image.samplesPerPixel;
+      const bool isShared = image.samplesPerPixel == 3 &&
+                            IsSubsampled(ParsePhotometric(image.photometricInterpretation));
+      return std::uint64_t(image.bitsAllocated) * (isShared ? 4 : 2 * image.samplesPerPixel);
     }
   }
 
@@ -171,6 +164,7 @@ namespace OrthancPerf
   {
     const std::optional<std::uint32_t> frames = ParseFrames(Get(dataSet, TAG_NUMBER_OF_FRAMES));
     ImageDescription image;
+    static_cast<DataSetOddities&>(image) = dataSet;
 
     for (const auto& [tag, number] : NUMBERS)
     {
@@ -182,9 +176,6 @@ namespace OrthancPerf
     image.photometricInterpretation = Get(dataSet, TAG_PHOTOMETRIC_INTERPRETATION).GetText();
     image.sopClassUid = Get(dataSet, TAG_SOP_CLASS_UID).GetText();
     image.sopInstanceUid = Get(dataSet, TAG_SOP_INSTANCE_UID).GetText();
-    image.hasUnorderedElements = dataSet.hasUnorderedElements;
-    image.hasNestedFragments = dataSet.hasNestedFragments;
-    image.hasDigitalSignatures = dataSet.hasDigitalSignatures;
     image.hasEmbeddedOverlays = std::any_of(dataSet.elements.begin(), dataSet.elements.end(),
                                             [&encoding](const DataElement& element) {
                                               return IsOverlayBitPosition(element.tag) &&

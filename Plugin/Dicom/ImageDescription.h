@@ -25,7 +25,7 @@ namespace OrthancPerf
 
 
   // The attributes that say what the pixels of a file are. A value; it points into the file.
-  struct ImageDescription
+  struct ImageDescription : DataSetOddities
   {
     std::string transferSyntax;  // UID; empty: the file does not name one
     bool isDeflated = false;     // nothing below is known
@@ -41,10 +41,7 @@ namespace OrthancPerf
     std::uint16_t planarConfiguration = 0;  // 1: by plane
     std::uint32_t frames = 1;               // without Number of Frames, or without a value of it
     bool hasLegalFrames = true;             // false: Number of Frames is zero, or can't be read
-    bool hasUnorderedElements = false;  // anywhere: one may be there twice, and programs keep one
-    bool hasNestedFragments = false;    // compressed pixels inside a sequence: an icon's
-    bool hasDigitalSignatures = false;  // anywhere, or what belongs to them
-    bool hasEmbeddedOverlays = false;   // in the unused bits of pixels, as before DICOM 2004
+    bool hasEmbeddedOverlays = false;       // in the unused bits of pixels, as before DICOM 2004
 
     // The smallest and the largest sample that is no part of the image proper, but fills it up or
     // is its background (PS3.3 section C.7.5.1.1.2); of images with one sample

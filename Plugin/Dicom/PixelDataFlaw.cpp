@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -55,21 +56,6 @@ namespace OrthancPerf
     }
 
 
-    // Codecs take a label of a partial range, which is retired, for one of the full range; and RLE
-    // has no samples that pixels share, whereas uncompressed pixels of that label do
-    const char* FindObstacleOfLabel(CodestreamKind kind, Photometric label)
-    {
-      if (label == Photometric::YbrPartial422 || label == Photometric::YbrPartial420)
-      {
-        return "compressed, with colours of a partial range";
-      }
-
-      return kind == CodestreamKind::Rle && label == Photometric::YbrFull422
-                 ? "RLE with subsampled colours is not defined"
-                 : "";
-    }
-
-
     bool IsSameKind(const CodestreamHeader& first, const CodestreamHeader& other)
     {
       return first.precision == other.precision && first.isSigned == other.isSigned &&
@@ -80,50 +66,41 @@ namespace OrthancPerf
     void CheckHeader(const ImageDescription& image, CodestreamKind kind,
                      const CodestreamHeader& header)
     {
-      if (header.width != image.columns || header.height != image.rows ||
-          header.components != image.samplesPerPixel)
-      {
-        throw CodecError(
-            "a frame has other Rows, Columns or Samples per Pixel than its data set says");
-      }
+      const bool isJpeg = kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs;
+      const bool areBothSigned = header.isSigned && image.pixelRepresentation == 1;
 
-      if (image.bitsAllocated != 8 && image.bitsAllocated != 16)
-      {
-        throw CodecError("compressed, and Bits Allocated is neither 8 nor 16");
-      }
+      const std::pair<bool, const char*> flaws[] = {
+          {header.width != image.columns || header.height != image.rows ||
+               header.components != image.samplesPerPixel,
+           "a frame has other Rows, Columns or Samples per Pixel than its data set says"},
 
-      if (header.precision > image.bitsAllocated)
-      {
-        throw CodecError("a frame has more bits than Bits Allocated");
-      }
+          {image.bitsAllocated != 8 && image.bitsAllocated != 16,
+           "compressed, and Bits Allocated is neither 8 nor 16"},
 
-      if (header.isSigned && image.pixelRepresentation == 0)
-      {
-        throw CodecError("a frame is signed, and its data set is not");
-      }
+          {header.precision > image.bitsAllocated, "a frame has more bits than Bits Allocated"},
 
-      if (header.precision < 2)
-      {
-        throw CodecError("a frame has samples of one bit");
-      }
+          {header.isSigned && image.pixelRepresentation == 0,
+           "a frame is signed, and its data set is not"},
 
-      // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16.
-      if ((kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs) &&
-          header.precision <= 8 && image.bitsAllocated != 8)
-      {
-        throw CodecError("a frame has 8 bits or fewer, and Bits Allocated is not 8");
-      }
+          {header.precision < 2, "a frame has samples of one bit"},
 
-      // Where the sign is, and what is white, some take from the frame, some from Bits Stored
-      if (header.precision < image.bitsStored &&
-          !(header.isSigned && image.pixelRepresentation == 1))
-      {
-        throw CodecError("a frame has fewer bits than Bits Stored");
-      }
+          // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16
+          {isJpeg && header.precision <= 8 && image.bitsAllocated != 8,
+           "a frame has 8 bits or fewer, and Bits Allocated is not 8"},
 
-      if (!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)))
+          // Where the sign is, and what is white, some take from the frame, some from Bits Stored
+          {header.precision < image.bitsStored && !areBothSigned,
+           "a frame has fewer bits than Bits Stored"},
+
+          {!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)),
+           "a frame has other colours than Photometric Interpretation says"}};
+
+      for (const auto& [isFlawed, flaw] : flaws)
       {
-        throw CodecError("a frame has other colours than Photometric Interpretation says");
+        if (isFlawed)
+        {
+          throw CodecError(flaw);
+        }
       }
     }
 
@@ -153,6 +130,13 @@ namespace OrthancPerf
 
     void CheckFrames(const ImageDescription& image, CodestreamKind kind)
     {
+      // RLE has no samples that pixels share, whereas uncompressed pixels of that label do
+      if (kind == CodestreamKind::Rle &&
+          IsSubsampled(ParsePhotometric(image.photometricInterpretation)))
+      {
+        throw CodecError("RLE with subsampled colours is not defined");
+      }
+
       const std::vector<FrameFragments> frames =
           FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
 
@@ -185,17 +169,14 @@ namespace OrthancPerf
     std::string FindFlawOfFrames(const ImageDescription& image)
     {
       const CodestreamKind kind = GetCodestreamKind(image.transferSyntax);
-      std::string obstacle =
-          FindObstacleOfLabel(kind, ParsePhotometric(image.photometricInterpretation));
-
-      if (kind == CodestreamKind::None || !obstacle.empty())
-      {
-        return kind == CodestreamKind::None ? "" : obstacle;
-      }
 
       try
       {
-        CheckFrames(image, kind);
+        if (kind != CodestreamKind::None)
+        {
+          CheckFrames(image, kind);
+        }
+
         return "";
       }
       catch (const CodecError& error)

@@ -2,7 +2,6 @@
 #include "Dicom/ReceivedFile.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <optional>
 
@@ -31,75 +30,30 @@ namespace OrthancPerf
         {TAG_SOP_INSTANCE_UID, ValueKind::Uid, "SOP Instance UID is missing"}};
 
 
-    // Of a UN, which may be of any VR, Orthanc takes the bytes without the zero that makes their
-    // number even, and decodes no character set
-    std::optional<std::string_view> ReadUnknown(std::string_view value)
+    // The text that DCMTK gives to Orthanc; nothing where that cannot be told, as where it is more
+    // than the value without its padding
+    std::optional<std::string_view> ReadIdentifier(const DataElement& element, ValueKind expected)
     {
-      const auto isPrintable = [](char character)
+      const ValueKind kind = element.representation.kind;
+      const std::string_view value = element.GetValue();
+      const std::size_t end = std::min(value.find('\0'), value.size());
+
+      if (!element.HasValue() || (kind != expected && kind != ValueKind::Unspecified) ||
+          value.find_first_not_of('\0', end) != std::string_view::npos)
       {
-        return character >= ' ' && character <= '~';
-      };
-      const bool isPadded = !value.empty() && value.size() % 2 == 0 && value.back() == '\0';
-      value.remove_suffix(isPadded ? 1 : 0);
-      return std::all_of(value.begin(), value.end(), isPrintable) ? std::make_optional(value)
-                                                                  : std::nullopt;
-    }
+        return std::nullopt;
+      }
 
-
-    // Nothing where DCMTK gives Orthanc more than the value without its padding
-    std::optional<std::string_view> ReadText(std::string_view value, ValueKind kind)
-    {
-      std::string_view text = value.substr(0, value.find('\0'));
+      std::string_view text = value.substr(0, end);
 
       // Spaces before a zero are a part of a text
-      if (text.size() == value.size() || kind == ValueKind::Uid)
+      if (end == value.size() || expected == ValueKind::Uid)
       {
         text = text.substr(0, text.find_last_not_of(' ') + 1);
       }
 
-      const bool isAll = value.find_first_not_of('\0', value.find('\0')) == std::string_view::npos;
-      return isAll ? std::make_optional(text) : std::nullopt;
-    }
-
-
-    // The text that DCMTK gives to Orthanc; nothing where that cannot be told
-    std::optional<std::string_view> ReadIdentifier(const DataElement& element, ValueKind expected)
-    {
-      const ValueKind kind = element.representation.kind;
-      std::optional<std::string_view> text;
-
-      if (kind == ValueKind::Unknown && element.representation.isStandard && element.HasValue())
-      {
-        text = ReadUnknown(element.GetValue());
-      }
-      else if ((kind == expected || kind == ValueKind::Unspecified) && element.HasValue())
-      {
-        text = ReadText(element.GetValue(), expected);
-      }
-
-      const bool hasSpaces =
-          text.has_value() && text->find_first_of(" \t\n\v\f\r") != std::string_view::npos;
-      return expected == ValueKind::Uid && hasSpaces ? std::nullopt : text;
-    }
-
-
-    // Whether the bytes begin as RFC 1951 section 3.2.3 wants it: a block of a known type, and the
-    // length of a stored one with its complement
-    bool LooksDeflated(std::string_view bytes)
-    {
-      constexpr std::size_t STORED_HEADER = 5;
-      const int type = bytes[0] >> 1 & 3;
-
-      if (type == 0 && bytes.size() >= STORED_HEADER)
-      {
-        const auto isComplement = [](char byte, char other)
-        {
-          return static_cast<std::uint8_t>(byte ^ other) == 0xff;
-        };
-        return isComplement(bytes[1], bytes[3]) && isComplement(bytes[2], bytes[4]);
-      }
-
-      return type != 3;
+      const bool hasSpaces = text.find_first_of(" \t\n\v\f\r") != std::string_view::npos;
+      return expected == ValueKind::Uid && hasSpaces ? std::nullopt : std::make_optional(text);
     }
   }
 
@@ -117,7 +71,7 @@ namespace OrthancPerf
     }
 
     Identify();
-    problem = FindProblem();
+    FindProblem();
   }
 
 
@@ -138,10 +92,14 @@ namespace OrthancPerf
     }
     else
     {
-      encoding = syntax == nullptr
-                     ? GuessEncoding(content)
-                     : DicomEncoding{syntax->coding != DataSetCoding::ImplicitLittleEndian,
-                                     syntax->coding == DataSetCoding::ExplicitBigEndian};
+      encoding.isExplicit =
+          syntax == nullptr
+              ? content.size() > 5 &&
+                    GetValueRepresentation(content[4], content[5]).kind != ValueKind::Illegal
+              : syntax->coding != DataSetCoding::ImplicitLittleEndian;
+      encoding.isBigEndian =
+          syntax != nullptr && syntax->coding == DataSetCoding::ExplicitBigEndian;
+
       dataSet = ReadDataSet(content, encoding);
     }
 
@@ -196,8 +154,20 @@ namespace OrthancPerf
     for (const Identifier& identifier : IDENTIFIERS)
     {
       const DataElement* const element = dataSet.Find(identifier.tag);
+      const DataElement found = element == nullptr ? DataElement() : *element;
       const auto text =
-          element == nullptr ? std::string_view() : ReadIdentifier(*element, identifier.kind);
+          element == nullptr ? std::string_view() : ReadIdentifier(found, identifier.kind);
+      const std::size_t length = found.GetText().size();
+
+      if (*problem == '\0' && length > MAXIMUM_IDENTIFIER_LENGTH)
+      {
+        problem = "Patient ID or a UID is longer than Orthanc keeps";
+      }
+      else if (*problem == '\0' && length == 0)
+      {
+        problem = identifier.missing;
+      }
+
       uid = text.value_or("");
       isKnown = isKnown && text.has_value() && uid.size() <= MAXIMUM_IDENTIFIER_LENGTH &&
                 !(uid.empty() && identifier.kind == ValueKind::Uid);
@@ -215,8 +185,9 @@ namespace OrthancPerf
   }
 
 
-  const char* ReceivedFile::FindProblem() const
+  void ReceivedFile::FindProblem()
   {
+    const DataElement* const pixels = dataSet.Find(TAG_PIXEL_DATA);
     const bool isDicom = hasPrefix || std::any_of(std::begin(IDENTIFIERS), std::end(IDENTIFIERS),
                                                   [this](const Identifier& identifier) {
                                                     return dataSet.Find(identifier.tag) != nullptr;
@@ -224,47 +195,20 @@ namespace OrthancPerf
 
     if (image.isDeflated && !content.empty())
     {
-      return LooksDeflated(content) ? "" : "the DICOM file is malformed";
+      problem = "";  // nothing of it is known
     }
-
-    if (dataSet.result == ReadResult::Truncated || dataSet.result == ReadResult::Malformed)
+    else if (dataSet.result == ReadResult::Truncated)
     {
-      return !isDicom                                  ? "not DICOM"
-             : dataSet.result == ReadResult::Truncated ? "the DICOM file is truncated"
-                                                       : "the DICOM file is malformed";
+      problem = "the DICOM file is truncated";
     }
-
     // Native pixels in a compressed transfer syntax: Orthanc refuses them, and so does PS3.5 A.4
-    const DataElement* const pixels = dataSet.Find(TAG_PIXEL_DATA);
-
-    if (pixels != nullptr && pixels->HasValue() && IsEncapsulated(image.transferSyntax))
+    else if (dataSet.result == ReadResult::Malformed ||
+             (pixels != nullptr && pixels->HasValue() && IsEncapsulated(image.transferSyntax)))
     {
-      return "the DICOM file is malformed";
+      problem = "the DICOM file is malformed";
     }
 
-    for (const Identifier& identifier : IDENTIFIERS)
-    {
-      const DataElement* const element = dataSet.Find(identifier.tag);
-      const std::size_t length = element == nullptr ? 0 : element->GetText().size();
-
-      if (length > MAXIMUM_IDENTIFIER_LENGTH)
-      {
-        return "Patient ID or a UID is longer than Orthanc keeps";
-      }
-
-      if (length == 0 && identifier.kind == ValueKind::Uid)
-      {
-        return isDicom ? identifier.missing : "not DICOM";
-      }
-    }
-
-    return "";
-  }
-
-
-  ImageDescription DescribeImage(const void* data, std::size_t size)
-  {
-    return ReceivedFile(data, size).image;
+    problem = *problem == '\0' || isDicom ? problem : "not DICOM";
   }
 
 

@@ -55,11 +55,13 @@ namespace OrthancPerf
     void ReadContent();
     bool HasLegalFileMeta() const;
     void Identify();
-    const char* FindProblem() const;
+    void FindProblem();
   };
 
-  // Shorthand for ReceivedFile(data, size).image
-  ImageDescription DescribeImage(const void* data, std::size_t size);
+  inline ImageDescription DescribeImage(const void* data, std::size_t size)
+  {
+    return ReceivedFile(data, size).image;
+  }
 
   // Preamble and prefix, "DICM": DICOM PS3.10 section 7.1
   constexpr std::size_t FILE_PREFIX_LENGTH = 132;

@@ -105,8 +105,6 @@ namespace OrthancPerf
         Other("1.2.840.10008.1.2.4.202", "HighThroughputJPEG2000withRPCLOptionsLosslessOnly"),
         Other("1.2.840.10008.1.2.4.203", "HighThroughputJPEG2000"),
         Compressed(Uid::RLE_LOSSLESS, "RLELossless", CodestreamKind::Rle, LOSSLESS),
-        // General Electric's private one, with big-endian pixels
-        Native("1.2.840.113619.5.2", "PrivateGE", DataSetCoding::ImplicitLittleEndian),
     };
   }
 

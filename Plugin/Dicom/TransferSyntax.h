@@ -63,8 +63,7 @@ namespace OrthancPerf
 
 
   // The one with this UID; nullptr if it is none of the standard's, retired ones included, as they
-  // are in the archives, nor one of General Electric's that DCMTK knows. Allocates nothing; any
-  // thread may call these.
+  // are in the archives. Allocates nothing; any thread may call these.
   const TransferSyntax* FindTransferSyntax(std::string_view uid) noexcept;
 
   // Not, and none, if there is no such syntax

@@ -18,7 +18,6 @@ namespace OrthancPerf
   void PeerDirectory::SetModalities(const std::vector<std::string>& titles)
   {
     const TimePoint now = now_();
-    std::vector<std::string> missing;
     const std::lock_guard lock(mutex_);
 
     for (Tenant& tenant : tenants_)
@@ -26,28 +25,23 @@ namespace OrthancPerf
       tenant.isModality = false;
     }
 
-    for (const std::string& title : titles)
+    // The known ones first, so that no modality takes over the place of another one
+    for (const bool mayAdd : {false, true})
     {
-      const std::string name = MakePrintable(title);
-
-      if (const std::optional<std::size_t> index = Find(name))
+      for (const std::string& title : titles)
       {
-        tenants_[*index].isModality = true;
-      }
-      else if (!name.empty() && name != OTHER_PEERS)
-      {
-        missing.push_back(name);
-      }
-    }
+        const std::string name = MakePrintable(title);
+        std::optional<std::size_t> index = Find(name);
 
-    // Only now, so that none takes over the place of another modality
-    for (const std::string& name : missing)
-    {
-      const std::optional<std::size_t> known = Find(name);
+        if (!index && mayAdd && !name.empty() && name != OTHER_PEERS)
+        {
+          index = Add(name, now, Duration::min());
+        }
 
-      if (const auto index = known ? known : Add(name, now, Duration::min()))
-      {
-        tenants_[*index].isModality = true;
+        if (index)
+        {
+          tenants_[*index].isModality = true;
+        }
       }
     }
   }

@@ -170,8 +170,6 @@ namespace OrthancPerf
     EXPECT_EQ(24u, image.GetNativeSize());
     image.photometricInterpretation = "YBR_FULL_422";
     EXPECT_EQ(16u, image.GetNativeSize());
-    image.photometricInterpretation = "YBR_PARTIAL_420";
-    EXPECT_EQ(12u, image.GetNativeSize());
     EXPECT_EQ(3u, MakeShape(3, 7, 1, 1).GetNativeSize());  // 21 bits
   }
 

@@ -115,20 +115,11 @@ namespace OrthancPerf
     EXPECT_EQ(id, identify(blank.Element(0x00100020, "LO", "  ")));
   }
 
-  TEST(ReceivedFile, IsIdentifiedByElementsOfVrUnIfTheyAreAscii)
+  TEST(ReceivedFile, IsNotIdentifiedByElementsOfVrUn)
   {
-    const auto identify = [](const std::string& representation, const std::string& patientId)
-    {
-      return Checked(MakeFile(EXPLICIT, DicomFileBuilder()
-                                            .Element(0x00100020, representation, patientId)
-                                            .Raw(Identified().GetBytes())))
-          ->identity.GetInstanceId();
-    };
-
-    EXPECT_NE("", identify("LO", "PATIENTS"));
-    EXPECT_EQ(identify("LO", "PATIENTS"), identify("UN", "PATIENTS"));
-    EXPECT_EQ("", identify("UN", "M\xfcller"));
-    EXPECT_EQ("", identify("UN", std::string("A\0\0\0", 4)));
+    const DicomFileBuilder dataSet =
+        DicomFileBuilder().Element(0x00100020, "UN", "PATIENTS").Raw(Identified().GetBytes());
+    EXPECT_EQ("", Checked(MakeFile(EXPLICIT, dataSet))->identity.GetInstanceId());
   }
 
   TEST(ReceivedFile, SaysWhatKeepsOrthancFromStoringIt)
@@ -163,11 +154,7 @@ namespace OrthancPerf
   {
     for (const bool isExplicit : {false, true})
     {
-      for (const bool isBigEndian : {false, true})
-      {
-        const DicomFileBuilder dataSet = Identified({isExplicit, isBigEndian});
-        ExpectComplete(dataSet.GetBytes());
-      }
+      ExpectComplete(Identified({isExplicit, false}).GetBytes());
     }
   }
 
@@ -377,19 +364,6 @@ namespace OrthancPerf
     EXPECT_STREQ("", check->problem);
     EXPECT_FALSE(check->IsComplete());
     EXPECT_EQ("1.2.3.44", check->identity.GetSopInstanceUid());
-    EXPECT_EQ(MALFORMED, Judge(meta + Identified().GetBytes()));
-  }
-
-  TEST(ReceivedFile, IsNotReadIfDeflatedIntoAStoredBlock)
-  {
-    // RFC 1951 section 3.2.4: its length, and the complement of that
-    const std::string meta = DicomFileBuilder::FileMeta(DEFLATED);
-    const std::string block = Identified().GetBytes();
-    const auto low = static_cast<char>(block.size() & 0xff);
-    const auto high = static_cast<char>(block.size() >> 8);
-    const std::string length = {'\1', low, high, static_cast<char>(~low), static_cast<char>(~high)};
-    EXPECT_EQ("", Judge(meta + length + block));
-    EXPECT_EQ(MALFORMED, Judge(meta + length.substr(0, 4) + high + block));
   }
 
   TEST(ReceivedFile, IsMalformedIfTheLengthOfFileMetaIsAnotherButIdentified)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Dicom/ValueRepresentation.h"
+#include "Dicom/DataElement.h"
 
 #include <array>
 #include <cstddef>
@@ -66,5 +66,20 @@ namespace OrthancPerf
     return IsCapital(first) && IsCapital(second)
                ? TABLE[(first - 'A') * LETTERS + (second - 'A')]
                : ValueRepresentation{ValueKind::Illegal, SHORT, false};
+  }
+
+
+  std::string_view DataElement::GetText() const noexcept
+  {
+    const std::string_view value = GetValue();
+    return value.substr(0, value.find_last_not_of(std::string_view(" \0", 2)) + 1);
+  }
+
+
+  std::uint16_t DataElement::GetUnsignedShort(const DicomEncoding& encoding) const noexcept
+  {
+    const std::string_view value = GetValue();
+    const auto little = value.size() < 2 ? std::uint16_t(0) : ReadLittle<std::uint16_t>(value);
+    return encoding.isBigEndian ? boost::endian::endian_reverse(little) : little;
   }
 }
