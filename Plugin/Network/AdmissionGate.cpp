@@ -86,17 +86,6 @@ namespace OrthancPerf
       pollfd look = {fd, events, 0};
       return poll(&look, 1, PAUSE) > 0;
     }
-
-
-    void Forget(int fd) noexcept
-    {
-      const ContextUse use;
-
-      if (Connection* connection = use.Find(fd))
-      {
-        use.CloseMessage(*connection);
-      }
-    }
   }
 
 
@@ -151,7 +140,7 @@ namespace OrthancPerf
       // sender of no room that CivetWeb makes as it discards the body.
       const ErrnoKeeper keeper;
       shutdown(fd, SHUT_WR);
-      Forget(fd);
+      ContextUse().CloseMessage(fd);
     }
 
     return answer == Answer::Go;

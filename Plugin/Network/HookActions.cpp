@@ -70,29 +70,13 @@ namespace OrthancPerf
     // A host has few addresses
     constexpr int LOOKED_AT = 8;
 
-    // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
-    void ForgetMessage(const ContextUse& use, int fd) noexcept
-    {
-      if (Connection* connection = use.Find(fd))
-      {
-        use.CloseMessage(*connection);
-      }
-    }
-
     // The host whose address this thread has looked up, until it connects. Laid out with the thread
     // itself, as in MessageRecorder.cpp.
     __attribute__((tls_model("initial-exec"))) thread_local HostHash lookedUp = 0;
   }
 
 
-  Watch TurnTo(int fd) noexcept
-  {
-    bool mustAsk = false;
-    return TurnToRead(fd, mustAsk);
-  }
-
-
-  Watch TurnToRead(int fd, bool& mustAsk) noexcept
+  Watch TurnTo(int fd, bool* mustAsk) noexcept
   {
     const ContextUse use;
     Connection* connection = FindRecognised(use, fd);
@@ -103,8 +87,13 @@ namespace OrthancPerf
     }
 
     Tune(use, *connection);
-    mustAsk = use->admission.IsActive() && connection->state == ExchangeState::Request &&
-              connection->requestBytes >= connection->askAt;
+
+    if (mustAsk != nullptr)
+    {
+      *mustAsk = use->admission.IsActive() && connection->state == ExchangeState::Request &&
+                 connection->requestBytes >= connection->askAt;
+    }
+
     return connection->IsDicom() ? Watch::Wait : Watch::Duration;
   }
 
@@ -279,7 +268,7 @@ namespace OrthancPerf
       return;
     }
 
-    ForgetMessage(use, fd);
+    use.CloseMessage(fd);
     const std::uint16_t localPort = PeerAddress::From(fd, &getsockname).port;
     const PeerAddress peer = PeerAddress::From(fd, &getpeername);
 
@@ -328,28 +317,22 @@ namespace OrthancPerf
 
     if (use && peer.port != 0 && GetSocketOption(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
     {
-      ForgetMessage(use, fd);
+      use.CloseMessage(fd);
       use->tracker.OnConnecting(fd, peer, Clock::now(), std::exchange(lookedUp, 0));
     }
   }
 
 
-  void AfterConnect(int fd) noexcept
+  void AfterConnect(int fd, int error) noexcept
   {
     const ContextUse use;
+    Connection* const connection = Find(use, fd, ConnectionKind::OutgoingCandidate);
 
-    if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
+    if (connection != nullptr && error == 0)
     {
       use->tracker.OnConnected(*connection, Clock::now());
     }
-  }
-
-
-  void AfterConnectError(int fd, int error) noexcept
-  {
-    const ContextUse use;
-
-    if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
+    else if (connection != nullptr)
     {
       connection->connectError = error;
     }

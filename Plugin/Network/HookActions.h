@@ -25,11 +25,9 @@ namespace OrthancPerf
     Wait       // DICOM: whether it has to wait, and the quick ACK before it does
   };
 
-  // The thread is about to read or to wait
-  Watch TurnTo(int fd) noexcept;
-
-  // The same for a read; "mustAsk": MayRead (AdmissionGate.h) before it
-  Watch TurnToRead(int fd, bool& mustAsk) noexcept;
+  // The thread is about to wait, or to read: "mustAsk" says whether MayRead (AdmissionGate.h) is to
+  // be asked before it
+  Watch TurnTo(int fd, bool* mustAsk = nullptr) noexcept;
 
   // The thread has to wait for bytes. After how much of the wait, if it lasts, to look into it;
   // zero: no need to.
@@ -56,8 +54,7 @@ namespace OrthancPerf
   void AfterLookUp(const char* host, const char* service, const addrinfo* found) noexcept;
 
   void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept;
-  void AfterConnect(int fd) noexcept;
-  void AfterConnectError(int fd, int error) noexcept;  // errno(3)
+  void AfterConnect(int fd, int error = 0) noexcept;  // errno(3); 0: it is connected
 
   // The thread waits for something to read, or for room to write
   void BeforeAwaiting(int fd, bool isForReading) noexcept;

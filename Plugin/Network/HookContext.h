@@ -84,6 +84,15 @@ namespace OrthancPerf
       }
     }
 
+    // The same; its connection may have been closed behind our backs (dup2(2))
+    void CloseMessage(int fd) const noexcept
+    {
+      if (Connection* connection = Find(fd))
+      {
+        CloseMessage(*connection);
+      }
+    }
+
   private:
     const ErrnoKeeper errno_;
     std::atomic<std::uint32_t>& users_;

@@ -74,7 +74,7 @@ namespace OrthancPerf
     {
       const bool isReading = size != 0 && (flags & NO_READING) == 0;
       bool mustAsk = false;
-      const Watch watch = isReading ? TurnToRead(fd, mustAsk) : Watch::Nothing;
+      const Watch watch = isReading ? TurnTo(fd, &mustAsk) : Watch::Nothing;
 
       if (mustAsk && !MayRead(fd))
       {
@@ -401,7 +401,7 @@ namespace OrthancPerf
       }
       else if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR && errno != EISCONN)
       {
-        AfterConnectError(fd, errno);
+        AfterConnect(fd, errno);
       }
 
       return result;
@@ -508,15 +508,7 @@ namespace OrthancPerf
       {
         int error = 0;
         std::memcpy(&error, value, sizeof(error));
-
-        if (error != 0)
-        {
-          AfterConnectError(fd, error);
-        }
-        else
-        {
-          AfterConnect(fd);
-        }
+        AfterConnect(fd, error);
       }
 
       return result;
