@@ -164,7 +164,7 @@ namespace OrthancPerf
   {
     const std::optional<std::uint32_t> frames = ParseFrames(Get(dataSet, TAG_NUMBER_OF_FRAMES));
     ImageDescription image;
-    static_cast<DataSetOddities&>(image) = dataSet;
+    static_cast<DataSetOddities&>(image) = static_cast<const DataSetOddities&>(dataSet);
 
     for (const auto& [tag, number] : NUMBERS)
     {
