@@ -314,7 +314,8 @@ namespace OrthancPerf
   }
 
 
-  // Whether Orthanc has the file: it may have no memory for it, or none for one of 4 GB
+  // Whether Orthanc has the file: it may have no memory for it, or none for one of 4 GB. Adds the
+  // transcoding to the timeline of the instance on this thread, if there is one.
   template <typename Buffer>
   bool TranscodingContext::HandOver(Transcoding& transcoding, Buffer& target)
   {
@@ -331,14 +332,6 @@ namespace OrthancPerf
       failures_.OnTranscoding(transcoding.report);
     }
 
-    Note(transcoding);
-    return !transcoding.file.empty();
-  }
-
-
-  // Writes it down in the timeline of the instance on this thread, if there is one
-  void TranscodingContext::Note(const Transcoding& transcoding)
-  {
     failures_.OnEnd(transcoding.report);
 
     if (transcoding.report.outcome != TranscodingOutcome::Unneeded)
@@ -347,5 +340,7 @@ namespace OrthancPerf
           transcoding.file.empty() ? std::nullopt : std::make_optional(transcoding.identity);
       tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
+
+    return !transcoding.file.empty();
   }
 }

@@ -104,7 +104,6 @@ namespace OrthancPerf
     void ReportEngines() const;
     template <typename Buffer>
     bool HandOver(Transcoding& transcoding, Buffer& target);
-    void Note(const Transcoding& transcoding);
 
     const Orthanc orthanc_;
     InstanceTracker& tracker_;

@@ -4,8 +4,8 @@
 #include "Dicom/TransferSyntax.h"
 #include "Ingest/FinishedInstance.h"
 
+#include <algorithm>
 #include <exception>
-#include <regex>
 #include <utility>
 
 namespace OrthancPerf
@@ -13,31 +13,30 @@ namespace OrthancPerf
   namespace
   {
     // "frame 17 of 30" and "frame 3 of 30" are one kind
-    std::string WithoutNumbers(const std::string& reason)
+    std::string WithoutNumbers(std::string reason)
     {
-      static const std::regex NUMBER("[0-9]+");
-      return std::regex_replace(reason, NUMBER, "#");
+      reason.erase(std::remove_if(reason.begin(), reason.end(),
+                                  [](char byte) { return byte >= '0' && byte <= '9'; }),
+                   reason.end());
+      return reason;
     }
 
 
-    // Under "auto" the reason has the name of each engine that was tried
-    std::string NameDecliningEngine(const TranscodingReport& report)
+    std::string Describe(const TranscodingReport& report, const EngineFailure& failure)
     {
+      const std::string end = " to " + GetSyntaxName(failure.target);
+      const std::string engine = "the engine \"" + failure.engine + "\"";
+
+      if (report.outcome == TranscodingOutcome::Failed)
+      {
+        return engine + " failed to transcode an instance" + end + ": " + failure.reason;
+      }
+
+      // Under "auto" the reason has the name of each engine that was tried
       const bool isNamed =
-          report.engine.empty() || report.reason.find(report.engine + ": ") != std::string::npos;
-      return isNamed ? "" : " by the engine \"" + report.engine + "\"";
-    }
-
-
-    std::string Describe(const TranscodingReport& report)
-    {
-      const std::string target = GetSyntaxName(report.target);
-      const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
-      return report.outcome == TranscodingOutcome::Declined
-                 ? "an instance cannot be transcoded to " + target + NameDecliningEngine(report) +
-                       ": " + reason
-                 : "the engine \"" + report.engine + "\" failed to transcode an instance to " +
-                       target + ": " + reason;
+          failure.engine.empty() || report.reason.find(failure.engine + ": ") != std::string::npos;
+      return "an instance cannot be transcoded" + end + (isNamed ? "" : " by " + engine) + ": " +
+             failure.reason;
     }
   }
 
@@ -81,9 +80,10 @@ namespace OrthancPerf
       }
       else if (failures_.size() < MAXIMUM_KINDS)
       {
-        failures_[kind] = {report.engine, report.target, reason, 1};
+        const EngineFailure failure = {report.engine, report.target, reason, 1};
+        failures_[kind] = failure;
         lock.unlock();
-        log_(Describe(report));
+        log_(Describe(report, failure));
       }
     }
     catch (const std::exception&)
@@ -105,5 +105,4 @@ namespace OrthancPerf
 
     return failures;
   }
-
 }

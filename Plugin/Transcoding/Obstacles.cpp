@@ -58,8 +58,21 @@ namespace OrthancPerf
     // clang-format on
 
 
-    std::string FindExceededLimit(const ImageDescription& image, const CodecLimits& limits)
+    // "engine": empty: the limits of every codec
+    std::string FindExceededLimit(const ImageDescription& image, const std::string& target,
+                                  std::string_view engine)
     {
+      const CodecLimits* const found =
+          std::find_if(std::begin(LIMITS), std::end(LIMITS),
+                       [&](const CodecLimits& limits)
+                       { return target == limits.target && engine == limits.engine; });
+
+      if (found == std::end(LIMITS))
+      {
+        return "";
+      }
+
+      const CodecLimits& limits = *found;
       const std::size_t smaller = std::min(image.rows, image.columns);
       const std::size_t larger = std::max(image.rows, image.columns);
 
@@ -94,21 +107,6 @@ namespace OrthancPerf
       return smaller < limits.smallestSide || smaller * larger < limits.fewestPixels
                  ? "too few pixels for the buffers of this codec"
                  : "";
-    }
-
-
-    std::string FindExceededLimit(const ImageDescription& image, const std::string& target,
-                                  std::string_view engine)
-    {
-      for (const CodecLimits& limits : LIMITS)
-      {
-        if (target == limits.target && engine == limits.engine)
-        {
-          return FindExceededLimit(image, limits);
-        }
-      }
-
-      return "";
     }
 
 
@@ -195,20 +193,6 @@ namespace OrthancPerf
         {"1.2.840.10008.5.1.4.1.1.481.2", "an RT Dose"}};
 
 
-    std::string FindHarmOfLoss(const ImageDescription& image)
-    {
-      for (const auto& [sopClassUid, name] : MEASURED)
-      {
-        if (image.sopClassUid == sopClassUid)
-        {
-          return std::string(name) + ", of which loss would make another one";
-        }
-      }
-
-      return "";
-    }
-
-
     enum class Picture
     {
       None,
@@ -277,19 +261,25 @@ namespace OrthancPerf
       return "a video";
     }
 
-    const TransferSyntax* const syntax = FindTransferSyntax(target);
-
-    switch (image.kind)
+    if (image.kind == PixelDataKind::None)
     {
-      case PixelDataKind::None:
-        return "no pixel data";
-
-      case PixelDataKind::Float:
-        return "Float Pixel Data, which no transfer syntax compresses";
-
-      default:
-        return syntax != nullptr && syntax->isLossy ? FindHarmOfLoss(image) : "";
+      return "no pixel data";
     }
+
+    if (image.kind == PixelDataKind::Float)
+    {
+      return "Float Pixel Data, which no transfer syntax compresses";
+    }
+
+    for (const auto& [sopClassUid, name] : MEASURED)
+    {
+      if (IsLossy(target) && image.sopClassUid == sopClassUid)
+      {
+        return std::string(name) + ", of which loss would make another one";
+      }
+    }
+
+    return "";
   }
 
 
@@ -339,17 +329,14 @@ namespace OrthancPerf
       return UNORDERED_ELEMENTS;
     }
 
-    switch (image.kind)
+    if (image.kind == PixelDataKind::Unknown)
     {
-      case PixelDataKind::Unknown:
-        return image.isDeflated ? "deflated, which is not transcoded" : NOT_LOOKED_THROUGH;
+      return image.isDeflated ? "deflated, which is not transcoded" : NOT_LOOKED_THROUGH;
+    }
 
-      case PixelDataKind::None:
-      case PixelDataKind::Float:
-        return IsEncapsulated(target) ? "no Pixel Data to compress" : "";
-
-      default:
-        break;
+    if (image.kind == PixelDataKind::None || image.kind == PixelDataKind::Float)
+    {
+      return IsEncapsulated(target) ? "no Pixel Data to compress" : "";
     }
 
     const std::string flaw = FindPixelDataFlaw(image);

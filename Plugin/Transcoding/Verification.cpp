@@ -170,16 +170,13 @@ namespace OrthancPerf
   std::string FindDamage(const TranscodedPair& pair, const Decoders& decodersOfSource,
                          const Decoders& decodersOfResult)
   {
-    // What decoders would not show
-    for (const ReceivedFile* const file : {&pair.source, &pair.file})
-    {
-      std::string flaw =
-          file->image.kind == PixelDataKind::Encapsulated ? FindPixelDataFlaw(file->image) : "";
+    const std::string flaw = pair.file.image.kind == PixelDataKind::Encapsulated
+                                 ? FindPixelDataFlaw(pair.file.image)
+                                 : "";
 
-      if (!flaw.empty())
-      {
-        return flaw;
-      }
+    if (!flaw.empty())
+    {
+      return flaw;  // that decoders would not show
     }
 
     std::string reason = "no engine decodes the result";

@@ -102,8 +102,8 @@ def crash(program: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "harm", "reason"),
     [
-        ("OrthancPerfGdcm", remove, "is missing"),
-        ("OrthancPerfGdcm", forbid, "may not be executed"),
+        ("OrthancPerfGdcm", remove, "No such file or directory"),
+        ("OrthancPerfGdcm", forbid, "Permission denied"),
         ("OrthancPerfDcmtk", cut, "does not start"),
         ("OrthancPerfGdcm", crash, "does not start"),
     ],

@@ -84,7 +84,7 @@ namespace
       }
     }
 
-    channel.ShrinkMemory(restSize / 2);
+    channel.SetMemorySize(restSize / 2);
   }
 
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,21 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    EngineVerdict MakeUntested(const ITranscodingEngine& engine)
-    {
-      EngineVerdict verdict;
-      verdict.engine = engine.GetName();
-      verdict.reason = "not tested yet";
-
-      for (const TransferSyntax& syntax : GetWritableSyntaxes())
-      {
-        verdict.syntaxes.push_back({syntax.uid, SyntaxVerdict::State::Untested, ""});
-      }
-
-      return verdict;
-    }
-
-
     // Null: the engine does not write it
     template <typename Verdict>
     auto* FindSyntax(Verdict& verdict, const std::string& transferSyntax)
@@ -63,7 +49,12 @@ namespace OrthancPerf
   {
     for (const auto& engine : engines_)
     {
-      verdicts_.push_back(MakeUntested(*engine));
+      verdicts_.push_back({engine->GetName(), false, false, "not tested yet", {}});
+
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
+      {
+        verdicts_.back().syntaxes.push_back({syntax.uid, SyntaxVerdict::State::Untested, ""});
+      }
     }
   }
 
@@ -111,11 +102,15 @@ namespace OrthancPerf
   const ITranscodingEngine* EngineDirectory::Find(const std::string& name,
                                                   const std::string& transferSyntax) const
   {
-    const auto engines = FindAll(transferSyntax);
-    const auto found = std::find_if(engines.begin(), engines.end(),
-                                    [&name](const ITranscodingEngine* engine)
-                                    { return name == engine->GetName(); });
-    return found == engines.end() ? nullptr : *found;
+    for (const ITranscodingEngine* const engine : FindAll(transferSyntax))
+    {
+      if (name == engine->GetName())
+      {
+        return engine;
+      }
+    }
+
+    return nullptr;
   }
 
 
@@ -209,79 +204,61 @@ namespace OrthancPerf
   }
 
 
-  // Of the engines that the settings leave the choice of
-  std::vector<EngineVerdict> EngineDirectory::GetVerdicts(EngineChoice choice) const
-  {
-    std::vector<EngineVerdict> chosen;
-
-    for (const EngineVerdict& verdict : GetVerdicts())
-    {
-      if (choice == EngineChoice::Automatic || verdict.engine == ToLabel(choice))
-      {
-        chosen.push_back(verdict);
-      }
-    }
-
-    return chosen;
-  }
-
-
   void EngineDirectory::Check(const IngestTranscoding& settings) const
   {
     const std::string path = std::string(INGEST_TRANSCODING) + ".";
     const std::string name = ToLabel(settings.engine);
     const bool isAny = settings.engine == EngineChoice::Automatic;
-    const std::vector<EngineVerdict> chosen = GetVerdicts(settings.engine);
-
-    if (!isAny && (chosen.empty() || !chosen.front().isAvailable))
-    {
-      std::string allowed = "\"auto\"";
-
-      for (const EngineVerdict& verdict : GetVerdicts())
-      {
-        allowed += verdict.isAvailable ? ", \"" + verdict.engine + "\"" : "";
-      }
-
-      throw SettingError::ForValue(path + "Engine", name,
-                                   allowed + "; \"" + name + "\": " + Explain(name, ""));
-    }
-
-    std::string written;
+    bool isAvailable = isAny;
+    std::string available = "\"auto\"";
     std::string switchedOff;
+    std::set<std::string> written;
 
-    for (const TransferSyntax& syntax : GetWritableSyntaxes())
+    for (const EngineVerdict& verdict : GetVerdicts())
     {
-      const bool isWritten = std::any_of(chosen.begin(), chosen.end(),
-                                         [&syntax](const EngineVerdict& verdict)
-                                         { return IsUsable(verdict, syntax.uid); });
+      available += verdict.isAvailable ? ", \"" + verdict.engine + "\"" : "";
 
-      if (isWritten && settings.transferSyntax == syntax.uid)
+      if (!isAny && verdict.engine != name)
       {
-        return;
+        continue;
       }
 
-      written += isWritten ? (written.empty() ? "" : ", ") + std::string(syntax.name) : "";
-    }
+      isAvailable = isAvailable || verdict.isAvailable;
 
-    if (settings.transferSyntax.empty())
-    {
-      return;
-    }
-
-    for (const EngineVerdict& verdict : chosen)
-    {
-      const SyntaxVerdict* const syntax = FindSyntax(verdict, settings.transferSyntax);
-
-      if (syntax != nullptr && syntax->state == SyntaxVerdict::State::SwitchedOff)
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
       {
-        switchedOff += "; \"" + verdict.engine + "\" has it switched off: " + syntax->reason;
+        if (IsUsable(verdict, syntax.transferSyntax))
+        {
+          written.insert(syntax.transferSyntax);
+        }
+        else if (syntax.state == SyntaxVerdict::State::SwitchedOff &&
+                 syntax.transferSyntax == settings.transferSyntax)
+        {
+          switchedOff += "; \"" + verdict.engine + "\" has it switched off: " + syntax.reason;
+        }
       }
     }
 
-    throw SettingError::ForValue(
-        path + "TransferSyntax", settings.transferSyntax,
-        "\"\" or what " + (isAny ? "the engines write" : "the engine \"" + name + "\" writes") +
-            " here: " + (written.empty() ? "nothing" : written) + switchedOff);
+    if (!isAvailable)
+    {
+      throw SettingError::ForValue(path + "Engine", name,
+                                   available + "; \"" + name + "\": " + Explain(name, ""));
+    }
+
+    if (!settings.transferSyntax.empty() && written.count(settings.transferSyntax) == 0)
+    {
+      std::string names;
+
+      for (const std::string& syntax : written)
+      {
+        names += (names.empty() ? "" : ", ") + GetSyntaxName(syntax);
+      }
+
+      throw SettingError::ForValue(
+          path + "TransferSyntax", settings.transferSyntax,
+          "\"\" or what " + (isAny ? "the engines write" : "the engine \"" + name + "\" writes") +
+              " here: " + (names.empty() ? "nothing" : names) + switchedOff);
+    }
   }
 
 

@@ -99,8 +99,6 @@ namespace OrthancPerf
     void Tidy(TimePoint hanging) noexcept;
 
   private:
-    std::vector<EngineVerdict> GetVerdicts(EngineChoice choice) const;
-
     const Engines engines_;
     const Now now_;
     mutable std::mutex mutex_;

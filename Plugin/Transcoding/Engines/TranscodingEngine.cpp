@@ -3,32 +3,12 @@
 
 #include "Dicom/TransferSyntax.h"
 
-#include <utility>
-
 namespace OrthancPerf
 {
   const char* ToLabel(TranscodingOutcome outcome)
   {
     constexpr const char* LABELS[] = {"transcoded", "declined", "failed", "unneeded", "duplicate"};
     return LABELS[static_cast<std::size_t>(outcome)];
-  }
-
-
-  EngineResult EngineResult::MakeTranscoded(std::string file)
-  {
-    return {TranscodingOutcome::Transcoded, std::move(file), ""};
-  }
-
-
-  EngineResult EngineResult::MakeDeclined(std::string reason)
-  {
-    return {TranscodingOutcome::Declined, "", std::move(reason)};
-  }
-
-
-  EngineResult EngineResult::MakeFailed(std::string reason)
-  {
-    return {TranscodingOutcome::Failed, "", std::move(reason)};
   }
 
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/CodecError.h"
 #include "Ingest/Clock.h"
 
 #include <cstddef>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -59,9 +63,58 @@ namespace OrthancPerf
     std::string file;    // the DICOM file; empty unless it was transcoded
     std::string reason;  // why not, in words without patient data; empty if it was transcoded
 
-    static EngineResult MakeTranscoded(std::string file);
-    static EngineResult MakeDeclined(std::string reason);
-    static EngineResult MakeFailed(std::string reason);
+    static EngineResult MakeTranscoded(std::string file)
+    {
+      return {TranscodingOutcome::Transcoded, std::move(file), ""};
+    }
+
+    static EngineResult MakeDeclined(std::string reason)
+    {
+      return {TranscodingOutcome::Declined, "", std::move(reason)};
+    }
+
+    static EngineResult MakeFailed(std::string reason)
+    {
+      return {TranscodingOutcome::Failed, "", std::move(reason)};
+    }
+
+    // What "work" returns. NotCovered becomes Declined, all other exceptions become Failed.
+    template <typename Work>
+    static EngineResult Of(const Work& work) noexcept
+    {
+      EngineResult result;
+
+      try
+      {
+        try
+        {
+          return work();
+        }
+        catch (const NotCovered& error)
+        {
+          result.outcome = TranscodingOutcome::Declined;
+          result.reason = error.what();
+        }
+        catch (const std::runtime_error& error)
+        {
+          result.reason = error.what();
+        }
+        catch (const std::bad_alloc&)
+        {
+          throw;
+        }
+        catch (...)  // of a codec library: its text could have anything in it
+        {
+          result.reason = "the file could not be read or written";
+        }
+      }
+      catch (...)
+      {
+        result.reason = "No memory";  // short enough to need none
+      }
+
+      return result;
+    }
   };
 
 

@@ -13,42 +13,19 @@ namespace OrthancPerf
     template <typename Sample>
     std::uint16_t Load(const std::uint8_t* bytes)
     {
-      std::uint16_t sample = bytes[0];
-
-      if (sizeof(Sample) == 2)
-      {
-        sample = static_cast<std::uint16_t>(sample | bytes[1] << 8);
-      }
-
-      return sample;
-    }
-
-    template <typename Sample>
-    std::uint16_t Subtract(const std::uint8_t* sample, const std::uint8_t* prediction)
-    {
-      return static_cast<std::uint16_t>(Load<Sample>(sample) - Load<Sample>(prediction));
-    }
-
-    // The number of bits of the absolute value: ITU-T T.81 table H.2
-    std::uint8_t ComputeCategory(std::int32_t difference)
-    {
-      std::uint8_t category = 0;
-
-      for (std::int32_t rest = difference < 0 ? -difference : difference; rest > 0; rest >>= 1)
-      {
-        category++;
-      }
-
-      return category;
+      return static_cast<std::uint16_t>(sizeof(Sample) == 1 ? bytes[0] : bytes[0] | bytes[1] << 8);
     }
 
     std::array<std::uint8_t, 65536> MakeCategories()
     {
       std::array<std::uint8_t, 65536> categories = {};
 
-      for (std::int32_t i = 0; i < 65536; i++)
+      for (std::uint32_t i = 0; i < categories.size(); i++)
       {
-        categories[static_cast<std::size_t>(i)] = ComputeCategory(i < 32768 ? i : i - 65536);
+        for (std::uint32_t rest = i < 32768 ? i : 65536 - i; rest > 0; rest >>= 1)
+        {
+          categories[i]++;
+        }
       }
 
       return categories;
@@ -77,59 +54,43 @@ namespace OrthancPerf
   {
     if (frame_.bytesPerSample == 1)
     {
-      frame_.isPlanar ? ComputePlanar<std::uint8_t>(row) : ComputeInterleaved<std::uint8_t>(row);
+      frame_.isPlanar ? Compute<std::uint8_t, 3>(row) : Compute<std::uint8_t, 1>(row);
     }
     else
     {
-      frame_.isPlanar ? ComputePlanar<std::uint16_t>(row) : ComputeInterleaved<std::uint16_t>(row);
+      frame_.isPlanar ? Compute<std::uint16_t, 3>(row) : Compute<std::uint16_t, 1>(row);
     }
 
     return row_.data();
   }
 
 
-  template <typename Sample>
-  void DifferenceCoder::ComputeInterleaved(std::size_t row)
+  template <typename Sample, std::size_t Planes>
+  void DifferenceCoder::Compute(std::size_t row)
   {
-    const std::size_t pixel = frame_.samples * sizeof(Sample);
+    const std::size_t pixel = frame_.samples / Planes * sizeof(Sample);  // in one plane
     const std::size_t stride = frame_.columns * pixel;
-    const std::uint8_t* const samples = frame_.pixels + row * stride;
-    std::uint16_t* const differences = row_.data();
-    const std::size_t count = row_.size();
 
-    for (std::size_t i = 0; i < frame_.samples; i++)
+    for (std::size_t plane = 0; plane < Planes; plane++)
     {
-      const std::uint8_t* const sample = samples + i * sizeof(Sample);
-      differences[i] =
-          row == 0 ? static_cast<std::uint16_t>(Load<Sample>(sample) - FIRST_PREDICTION<Sample>)
-                   : Subtract<Sample>(sample, sample - stride);
-    }
-
-    for (std::size_t i = frame_.samples; i < count; i++)
-    {
-      const std::uint8_t* const sample = samples + i * sizeof(Sample);
-      differences[i] = Subtract<Sample>(sample, sample - pixel);
-    }
-  }
-
-
-  template <typename Sample>
-  void DifferenceCoder::ComputePlanar(std::size_t row)
-  {
-    const std::size_t stride = frame_.columns * sizeof(Sample);
-
-    for (std::size_t component = 0; component < frame_.samples; component++)
-    {
-      const std::uint8_t* const samples = frame_.pixels + (component * frame_.rows + row) * stride;
-      std::uint16_t* const differences = row_.data() + component;
-      differences[0] =
-          row == 0 ? static_cast<std::uint16_t>(Load<Sample>(samples) - FIRST_PREDICTION<Sample>)
-                   : Subtract<Sample>(samples, samples - stride);
-
-      for (std::size_t i = 1; i < frame_.columns; i++)
+      const std::uint8_t* const first = frame_.pixels + (plane * frame_.rows + row) * stride;
+      std::uint16_t* const differences = row_.data() + plane;
+      const auto get = [first](std::size_t position)
       {
-        const std::uint8_t* const sample = samples + i * sizeof(Sample);
-        differences[i * frame_.samples] = Subtract<Sample>(sample, sample - sizeof(Sample));
+        return Load<Sample>(first + position);
+      };
+
+      for (std::size_t i = 0; i < pixel; i += sizeof(Sample))
+      {
+        const std::uint16_t above =
+            row == 0 ? FIRST_PREDICTION<Sample> : Load<Sample>(first + i - stride);
+        differences[i / sizeof(Sample)] = static_cast<std::uint16_t>(get(i) - above);
+      }
+
+      for (std::size_t i = pixel; i < stride; i += sizeof(Sample))
+      {
+        differences[i / sizeof(Sample) * Planes] =
+            static_cast<std::uint16_t>(get(i) - get(i - pixel));
       }
     }
   }

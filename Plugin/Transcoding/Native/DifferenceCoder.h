@@ -60,11 +60,8 @@ namespace OrthancPerf
     static const std::array<std::uint8_t, 65536>& GetCategories() noexcept;
 
   private:
-    template <typename Sample>
-    void ComputeInterleaved(std::size_t row);
-
-    template <typename Sample>
-    void ComputePlanar(std::size_t row);
+    template <typename Sample, std::size_t Planes>
+    void Compute(std::size_t row);
 
     template <std::size_t Samples>
     std::vector<CategoryCounts> Count();

@@ -38,16 +38,11 @@ namespace OrthancPerf
   }
 
 
-  void EntropyWriter::Bits::Append(std::uint64_t bits, unsigned int length) noexcept
+  // Up to seven bits stay; what is stored after them is written over by the next
+  inline void EntropyWriter::Bits::Append(std::uint64_t bits, unsigned int length) noexcept
   {
     value = value << length | bits;
     count += length;
-  }
-
-
-  // Up to seven bits stay; what is stored after them is written over by the next
-  inline void EntropyWriter::Bits::FlushBytes() noexcept
-  {
     boost::endian::store_big_u64(position, value << (64 - count));
     position += count / 8;
     count %= 8;
@@ -163,7 +158,6 @@ namespace OrthancPerf
     if (length <= MAXIMUM_BITS)
     {
       bits.Append(all, length);
-      bits.FlushBytes();
       return;
     }
 
@@ -206,7 +200,6 @@ namespace OrthancPerf
       if (zeros.length > 0 && std::memcmp(differences + i, ZEROS, sizeof(ZEROS)) == 0)
       {
         bits.Append(zeros.bits, zeros.length);
-        bits.FlushBytes();
       }
       else
       {
@@ -249,7 +242,6 @@ namespace OrthancPerf
     const std::size_t extra = GetExtraBits(category);
     bits.Append(std::uint64_t(code.bits) << extra | GetFollowing(difference, category),
                 static_cast<unsigned int>(code.length + extra));
-    bits.FlushBytes();
   }
 
 
@@ -280,7 +272,6 @@ namespace OrthancPerf
     {
       const unsigned int missing = 8 - bits_.count;
       bits_.Append((1U << missing) - 1, missing);
-      bits_.FlushBytes();
       Drain(bits_);
     }
   }

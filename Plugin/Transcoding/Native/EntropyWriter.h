@@ -44,7 +44,6 @@ namespace OrthancPerf
       std::uint8_t* position = nullptr;
 
       void Append(std::uint64_t bits, unsigned int length) noexcept;
-      void FlushBytes() noexcept;
     };
 
     void FillEntries(const HuffmanTable& table, Entry* entries);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/NativeEngine.h"
 
-#include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/PhotometricInterpretation.h"
@@ -10,8 +9,6 @@
 
 #include <boost/crc.hpp>
 
-#include <exception>
-#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -127,31 +124,13 @@ namespace OrthancPerf
   EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept
   {
-    EngineResult failed;
-
-    try
-    {
-      try
-      {
-        return target.transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1
-                   ? TranscodeAny(data, size, target.deadline)
-                   : EngineResult::MakeDeclined("native writes JPEG Lossless only");
-      }
-      catch (const std::bad_alloc&)
-      {
-        throw;
-      }
-      catch (const std::exception& error)
-      {
-        failed.reason = error.what();
-      }
-    }
-    catch (const std::exception&)
-    {
-      failed.reason = "No memory";  // short enough to need none
-    }
-
-    return failed;
+    return EngineResult::Of(
+        [&]
+        {
+          return target.transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1
+                     ? TranscodeAny(data, size, target.deadline)
+                     : EngineResult::MakeDeclined("native writes JPEG Lossless only");
+        });
   }
 
 
@@ -183,11 +162,6 @@ namespace OrthancPerf
     DataSetEditor editor(file);
     const Frames frames = FindRasterFrames(image);
     EncapsulatedPixels pixels(frames.size());
-
-    if (image.samplesPerPixel > 1 && editor.Find(TAG_PLANAR_CONFIGURATION) == nullptr)
-    {
-      throw CodecError("Planar Configuration is missing");
-    }
 
     if (image.pixelData.size() < WORTH_A_THREAD || frames.size() == 1)
     {

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <exception>
 #include <fcntl.h>
 #include <iostream>
 #include <malloc.h>
-#include <new>
 #include <string>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -138,28 +136,19 @@ namespace OrthancPerf
     WorkerResponse Answer(const ITranscodingEngine& engine, const WorkerRequest& request,
                           WorkerChannel& channel)
     {
-      WorkerResponse response;
-      response.outcome = static_cast<std::uint32_t>(TranscodingOutcome::Failed);
       Limit(request);
+      const EngineResult result = EngineResult::Of(
+          [&]
+          {
+            EngineResult made = Run(engine, request);
+            channel.WriteMemory(made.file.data(), made.file.size());
+            return made;
+          });
 
-      try
-      {
-        const EngineResult result = Run(engine, request);
-        channel.WriteMemory(result.file.data(), result.file.size());
-        response.outcome = static_cast<std::uint32_t>(result.outcome);
-        response.resultSize = result.file.size();
-        SetText(response.reason, result.reason);
-      }
-      catch (const std::bad_alloc&)
-      {
-        SetText(response.reason, "more memory would be needed than " +
-                                     std::to_string(request.maximumMemory) + " bytes");
-      }
-      catch (const std::exception& error)
-      {
-        SetText(response.reason, error.what());
-      }
-
+      WorkerResponse response;
+      response.outcome = static_cast<std::uint32_t>(result.outcome);
+      response.resultSize = result.file.size();
+      SetText(response.reason, result.reason);
       alarm(0);
       return response;
     }

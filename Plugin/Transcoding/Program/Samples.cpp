@@ -2,10 +2,7 @@
 #include "Transcoding/Program/Samples.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
-#include <variant>
 
 namespace OrthancPerf
 {
@@ -13,35 +10,21 @@ namespace OrthancPerf
   {
     // Calls "visit" with a sample of the format's type
     template <typename Visit>
-    void WithSample(const FrameFormat& format, Visit visit)
+    void WithSample(const FrameFormat& format, const Visit& visit)
     {
-      using Sample = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t,
-                                  std::uint32_t, std::int32_t>;
-      static constexpr std::array<Sample, 6> SAMPLES = {std::uint8_t(),  std::int8_t(),
-                                                        std::uint16_t(), std::int16_t(),
-                                                        std::uint32_t(), std::int32_t()};
-
-      // 0 for one byte, 2 for two, 4 for four
-      const std::size_t unsignedOne = format.GetSampleSize() / 2 * 2;
-      std::visit(visit, SAMPLES[unsignedOne + (format.isSigned ? 1 : 0)]);
-    }
-
-    template <typename Sample>
-    void WidenBy(SampleRange& range, std::string_view frame)
-    {
-      Sample minimum = std::numeric_limits<Sample>::max();
-      Sample maximum = std::numeric_limits<Sample>::min();
-
-      for (std::size_t i = 0; i + sizeof(Sample) <= frame.size(); i += sizeof(Sample))
+      switch (format.GetSampleSize())
       {
-        Sample sample = 0;
-        std::memcpy(&sample, frame.data() + i, sizeof(Sample));
-        minimum = std::min(minimum, sample);
-        maximum = std::max(maximum, sample);
-      }
+        case 1:
+          format.isSigned ? visit(std::int8_t()) : visit(std::uint8_t());
+          break;
 
-      range.minimum = std::min<std::int64_t>(range.minimum, minimum);
-      range.maximum = std::max<std::int64_t>(range.maximum, maximum);
+        case 2:
+          format.isSigned ? visit(std::int16_t()) : visit(std::uint16_t());
+          break;
+
+        default:
+          format.isSigned ? visit(std::int32_t()) : visit(std::uint32_t());
+      }
     }
 
     // Each sample becomes what "change" makes of it
@@ -69,28 +52,27 @@ namespace OrthancPerf
   }
 
 
-  void SampleRange::Widen(std::string_view frame, const FrameFormat& format)
-  {
-    WithSample(format, [&](auto sample) { WidenBy<decltype(sample)>(*this, frame); });
-  }
-
-
-  void SampleRange::WidenBeyond(const SampleRange& padding, std::string_view frame,
-                                const FrameFormat& format)
+  void SampleRange::Widen(std::string_view frame, const FrameFormat& format,
+                          const SampleRange& padding)
   {
     WithSample(format,
                [&](auto sample)
                {
+                 SampleRange range = *this;  // a copy stays in registers
+                 const SampleRange left = padding;
+
                  for (std::size_t i = 0; i + sizeof(sample) <= frame.size(); i += sizeof(sample))
                  {
                    std::memcpy(&sample, frame.data() + i, sizeof(sample));
 
-                   if (sample < padding.minimum || sample > padding.maximum)
+                   if (sample < left.minimum || sample > left.maximum)
                    {
-                     minimum = std::min<std::int64_t>(minimum, sample);
-                     maximum = std::max<std::int64_t>(maximum, sample);
+                     range.minimum = std::min<std::int64_t>(range.minimum, sample);
+                     range.maximum = std::max<std::int64_t>(range.maximum, sample);
                    }
                  }
+
+                 *this = range;
                });
   }
 

@@ -56,9 +56,8 @@ namespace OrthancPerf
       return minimum >= other.minimum && maximum <= other.maximum;
     }
 
-    // By the samples of a frame; by those outside of "padding"
-    void Widen(std::string_view frame, const FrameFormat& format);
-    void WidenBeyond(const SampleRange& padding, std::string_view frame, const FrameFormat& format);
+    // By the samples of a frame that are outside of "padding"
+    void Widen(std::string_view frame, const FrameFormat& format, const SampleRange& padding);
 
     // What Bits Stored and Pixel Representation allow
     static SampleRange Allowed(const FrameFormat& format) noexcept;

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
@@ -139,8 +138,7 @@ namespace OrthancPerf
 
   std::string WorkerChannel::ReadMemory(std::size_t size) const
   {
-    // Before memory is set aside for a size that the other side has made up
-    std::string bytes(GetMemorySize() < size ? 0 : size, '\0');
+    std::string bytes(size, '\0');
 
     for (std::size_t done = 0; done < size;)
     {
@@ -163,17 +161,9 @@ namespace OrthancPerf
   }
 
 
-  void WorkerChannel::ShrinkMemory(std::size_t size) noexcept
+  void WorkerChannel::SetMemorySize(std::size_t size) noexcept
   {
     // Without success the memory is held a little longer, and that is all
-    static_cast<void>(GetMemorySize() > size &&
-                      ftruncate(memory_.Get(), static_cast<off_t>(size)) == 0);
-  }
-
-
-  std::size_t WorkerChannel::GetMemorySize() const noexcept
-  {
-    struct stat status = {};
-    return fstat(memory_.Get(), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+    static_cast<void>(ftruncate(memory_.Get(), static_cast<off_t>(size)) == 0);
   }
 }

@@ -29,7 +29,6 @@ namespace OrthancPerf
   constexpr int WORKER_SOCKET = 3;
   constexpr int WORKER_MEMORY = 4;
 
-  constexpr std::uint32_t WORKER_MAGIC = 0x57505250;
   constexpr std::chrono::seconds WORKER_IDLE_LIMIT{60};
 
   constexpr std::size_t WORKER_TEXT_LENGTH = 64;
@@ -40,7 +39,6 @@ namespace OrthancPerf
 
   struct WorkerHello
   {
-    std::uint32_t magic = WORKER_MAGIC;
     WorkerText version = {};  // PERF_VERSION of the worker's build
   };
 
@@ -103,7 +101,7 @@ namespace OrthancPerf
 
   inline bool IsOfThisBuild(const WorkerHello& hello)
   {
-    return hello.magic == WORKER_MAGIC && GetText(hello.version) == PERF_VERSION;
+    return GetText(hello.version) == PERF_VERSION;
   }
 
   // Whether a worker may have answered this to a request with these limits
@@ -168,12 +166,11 @@ namespace OrthancPerf
     std::string ReadMemory(std::size_t size) const;
 
     // Gives back what is beyond "size" bytes, as one large file must not hold memory for ever
-    void ShrinkMemory(std::size_t size) noexcept;
+    void SetMemorySize(std::size_t size) noexcept;
 
   private:
     bool SendBytes(const void* data, std::size_t size) noexcept;
     Receipt ReceiveBytes(void* data, std::size_t size, std::chrono::milliseconds limit) noexcept;
-    std::size_t GetMemorySize() const noexcept;
 
     FileDescriptor socket_;
     FileDescriptor memory_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <thread>
 #include <utility>
 
@@ -35,11 +34,16 @@ namespace OrthancPerf
   public:
     // Waits while as many are served as may be. Throws WorkerFailure if that lasts until the
     // deadline, or if the engine is stopped.
-    Call(const WorkerEngine& engine, TimePoint deadline) : engine_(engine)
+    Call(const WorkerEngine& engine, TimePoint deadline) : engine_(engine), deadline_(deadline)
     {
       std::unique_lock<std::mutex> lock(engine_.mutex_);
-      const bool isFree = engine_.available_.wait_until(
-          lock, deadline, [&] { return engine_.isStopped_ || engine_.calls_ < engine_.maximum_; });
+      const bool isFree =
+          engine_.available_.wait_until(lock, deadline,
+                                        [this]
+                                        {
+                                          slot_ = engine_.FindFreeSlot();
+                                          return engine_.isStopped_ || slot_ != nullptr;
+                                        });
 
       if (engine_.isStopped_)
       {
@@ -51,23 +55,8 @@ namespace OrthancPerf
         throw WorkerFailure("was busy with other instances until the time for this one was over");
       }
 
-      engine_.calls_++;
-
-      while (worker_ == nullptr && !engine_.idle_.empty())
-      {
-        worker_ = std::move(engine_.idle_.back().process);
-        engine_.idle_.pop_back();
-
-        if (!worker_->IsAlive())
-        {
-          worker_.reset();
-        }
-      }
-
-      if (worker_ != nullptr)
-      {
-        engine_.busy_.push_back({worker_.get(), Clock::now()});
-      }
+      slot_->isBusy = true;
+      slot_->since = Clock::now();
     }
 
     Call(const Call&) = delete;
@@ -75,50 +64,51 @@ namespace OrthancPerf
 
     ~Call()
     {
+      std::unique_ptr<WorkerProcess> ended;
       std::unique_lock<std::mutex> lock(engine_.mutex_);
-      auto& busy = engine_.busy_;
-      busy.erase(std::remove_if(busy.begin(), busy.end(),
-                                [this](const BusyWorker& worker)
-                                { return worker.process == worker_.get(); }),
-                 busy.end());
+      slot_->since = TimePoint::min();
 
-      if (worker_ != nullptr && worker_->IsAlive())
+      if (slot_->process != nullptr && slot_->process->IsAlive())
       {
-        engine_.answered_ = Clock::now();
-        engine_.idle_.push_back({std::move(worker_), engine_.answered_});
+        slot_->since = engine_.answered_ = Clock::now();
+      }
+      else
+      {
+        ended = std::move(slot_->process);
       }
 
       lock.unlock();
-      worker_.reset();  // to end a process takes a moment
+      ended.reset();  // to end a process takes a moment
       lock.lock();
-      engine_.calls_--;
+      slot_->isBusy = false;
       engine_.available_.notify_one();
     }
 
     // An idle one, or a new one that is ready. Throws WorkerFailure, std::system_error.
-    WorkerProcess& GetWorker(TimePoint deadline)
+    WorkerProcess& GetWorker()
     {
-      if (worker_ == nullptr)
+      if (slot_->process == nullptr || !slot_->process->IsAlive())
       {
-        worker_ = std::make_unique<WorkerProcess>(engine_.program_);
+        auto process = std::make_unique<WorkerProcess>(engine_.program_);
         std::unique_lock<std::mutex> lock(engine_.mutex_);
-        engine_.busy_.push_back({worker_.get(), Clock::now()});
+        slot_->process.swap(process);
 
         if (engine_.isStopped_)
         {
-          worker_->Interrupt();
+          slot_->process->Interrupt();
         }
 
         lock.unlock();
-        worker_->WaitUntilReady(std::min(engine_.limits_.startup, GetTimeLeft(deadline)));
+        slot_->process->WaitUntilReady(std::min(engine_.limits_.startup, GetTimeLeft(deadline_)));
       }
 
-      return *worker_;
+      return *slot_->process;
     }
 
   private:
     const WorkerEngine& engine_;
-    std::unique_ptr<WorkerProcess> worker_;
+    const TimePoint deadline_;
+    Slot* slot_ = nullptr;
   };
 
 
@@ -126,12 +116,10 @@ namespace OrthancPerf
                              std::size_t maximumWorkers, const WorkerLimits& limits) :
     name_(std::move(name)),
     program_(std::move(program)),
-    maximum_(std::max<std::size_t>(
-        maximumWorkers == 0 ? std::thread::hardware_concurrency() : maximumWorkers, 1)),
-    limits_(limits)
+    limits_(limits),
+    slots_(std::max<std::size_t>(
+        maximumWorkers == 0 ? std::thread::hardware_concurrency() : maximumWorkers, 1))
   {
-    busy_.reserve(maximum_);  // calls begin and end without memory
-    idle_.reserve(maximum_);
   }
 
 
@@ -139,6 +127,23 @@ namespace OrthancPerf
   {
     WorkerEngine::Stop();
     const std::unique_lock<std::shared_mutex> lock(running_);
+  }
+
+
+  // That of the worker that was used last; nullptr: all are busy
+  WorkerEngine::Slot* WorkerEngine::FindFreeSlot() const noexcept
+  {
+    Slot* found = nullptr;
+
+    for (Slot& slot : slots_)
+    {
+      if (!slot.isBusy && (found == nullptr || slot.since > found->since))
+      {
+        found = &slot;
+      }
+    }
+
+    return found;
   }
 
 
@@ -150,37 +155,31 @@ namespace OrthancPerf
 
   void WorkerEngine::Tidy(TimePoint hanging) noexcept
   {
-    std::unique_lock<std::mutex> lock(mutex_);
-    isStopped_ = isStopped_ || hanging == TimePoint::max();
+    const TimePoint idle = Clock::now() - IDLE_LIMIT;
 
-    for (const BusyWorker& worker : busy_)
+    for (Slot& slot : slots_)
     {
-      if (worker.since <= hanging)
+      std::unique_ptr<WorkerProcess> ended;  // which takes a moment, without the lock
+      const std::lock_guard<std::mutex> lock(mutex_);
+      isStopped_ = isStopped_ || hanging == TimePoint::max();
+
+      if (slot.process != nullptr && slot.isBusy && slot.since <= hanging)
       {
-        worker.process->Interrupt();
+        slot.process->Interrupt();
         isStopped_ = isStopped_ || answered_ <= hanging;
       }
-    }
 
-    if (isStopped_)
-    {
-      available_.notify_all();
-    }
+      if (slot.process != nullptr && !slot.isBusy &&
+          (slot.since < idle || !slot.process->IsAlive()))
+      {
+        ended = std::move(slot.process);
+        slot.since = TimePoint::min();
+      }
 
-    const TimePoint limit = Clock::now() - IDLE_LIMIT;
-    const auto isOver = [limit](const IdleWorker& worker)
-    {
-      return worker.since < limit || !worker.process->IsAlive();
-    };
-
-    for (auto over = std::find_if(idle_.begin(), idle_.end(), isOver); over != idle_.end();
-         over = std::find_if(idle_.begin(), idle_.end(), isOver))
-    {
-      std::unique_ptr<WorkerProcess> ended = std::move(over->process);
-      idle_.erase(over);
-      lock.unlock();
-      ended.reset();  // takes a moment
-      lock.lock();
+      if (isStopped_)
+      {
+        available_.notify_all();
+      }
     }
   }
 
@@ -197,7 +196,7 @@ namespace OrthancPerf
 
     try
     {
-      Call(*this, TimePoint::max()).GetWorker(TimePoint::max());
+      Call(*this, TimePoint::max()).GetWorker();
       return {};
     }
     catch (const std::exception& error)
@@ -211,32 +210,21 @@ namespace OrthancPerf
                                        const TranscodingTarget& target) const noexcept
   {
     const std::shared_lock<std::shared_mutex> lock(running_);
-    EngineResult failed;
-
-    try
-    {
-      try
-      {
-        Call call(*this, target.deadline);
-        WorkerProcess& worker = call.GetWorker(target.deadline);
-        WorkerLimits limits = limits_.ForSource(size);
-        limits.time = std::min(limits.time, GetTimeLeft(target.deadline));
-        return worker.Transcode(data, size, target, limits);
-      }
-      catch (const std::bad_alloc&)
-      {
-        throw;
-      }
-      catch (const std::exception& error)
-      {
-        failed.reason = Describe(error.what());
-      }
-    }
-    catch (const std::exception&)
-    {
-      failed.reason = "No memory";  // short enough to need none
-    }
-
-    return failed;
+    return EngineResult::Of(
+        [&]
+        {
+          try
+          {
+            Call call(*this, target.deadline);
+            WorkerProcess& worker = call.GetWorker();
+            WorkerLimits limits = limits_.ForSource(size);
+            limits.time = std::min(limits.time, GetTimeLeft(target.deadline));
+            return worker.Transcode(data, size, target, limits);
+          }
+          catch (const std::runtime_error& error)
+          {
+            throw WorkerFailure(Describe(error.what()));
+          }
+        });
   }
 }

@@ -54,32 +54,25 @@ namespace OrthancPerf
   private:
     class Call;
 
-    struct IdleWorker
+    // One of the calls that are served at a time
+    struct Slot
     {
-      std::unique_ptr<WorkerProcess> process;
-      TimePoint since;
+      std::unique_ptr<WorkerProcess> process;  // empty: one is started by the next call
+      bool isBusy = false;
+      TimePoint since = TimePoint::min();  // busy or idle, with a process
     };
 
-    // Becoming ready is work, too
-    struct BusyWorker
-    {
-      WorkerProcess* process;
-      TimePoint since;
-    };
-
+    Slot* FindFreeSlot() const noexcept;
     std::string Describe(const std::string& failure) const;
 
     const std::string name_;
     const std::filesystem::path program_;
-    const std::size_t maximum_;
     const WorkerLimits limits_;
 
     mutable std::mutex mutex_;
-    mutable std::condition_variable available_;  // a worker can be had, or none ever again
-    mutable std::size_t calls_ = 0;              // at most "maximum_"
-    mutable std::vector<BusyWorker> busy_;
-    mutable std::vector<IdleWorker> idle_;  // the last used one at the end
-    mutable TimePoint answered_;            // when one was last released alive
+    mutable std::condition_variable available_;  // a slot is free, or none ever again
+    mutable std::vector<Slot> slots_;
+    mutable TimePoint answered_;  // when one was last released alive
     bool isStopped_ = false;
     mutable std::shared_mutex running_;  // shared by all calls
   };

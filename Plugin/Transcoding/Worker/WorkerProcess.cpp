@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <thread>
@@ -28,26 +27,8 @@ namespace OrthancPerf
     constexpr int EXIT_CODE_NO_LIBRARY = 127;
 
 
-    void CheckProgram(const std::filesystem::path& program)
-    {
-      struct stat status = {};
-
-      if (stat(program.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-      {
-        throw WorkerFailure("is missing: " + program.string());
-      }
-
-      if (access(program.c_str(), X_OK) != 0)
-      {
-        throw WorkerFailure("may not be executed: " + program.string());
-      }
-    }
-
-
     pid_t Start(const std::filesystem::path& program, int socket, int memory)
     {
-      CheckProgram(program);
-
       // Copies with numbers so high that none is overwritten before it has got its place
       const FileDescriptor highSocket(fcntl(socket, F_DUPFD_CLOEXEC, WORKER_MEMORY + 1));
       const FileDescriptor highMemory(fcntl(memory, F_DUPFD_CLOEXEC, WORKER_MEMORY + 1));
@@ -89,7 +70,8 @@ namespace OrthancPerf
 
       if (error != 0)
       {
-        throw std::system_error(error, std::generic_category(), "cannot be started");
+        throw WorkerFailure("cannot be started: " + name + ": " +
+                            std::generic_category().message(error));
       }
 
       return pid;
@@ -197,7 +179,7 @@ namespace OrthancPerf
       result.reason = GetText(response.reason);
     }
 
-    channel_.ShrinkMemory(KEPT_MEMORY);
+    channel_.SetMemorySize(KEPT_MEMORY);
 
     // It may have failed for want of memory, which it keeps: then it would fail each image
     isBroken_ = (result.outcome == TranscodingOutcome::Failed);

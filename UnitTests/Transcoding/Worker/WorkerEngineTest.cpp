@@ -232,7 +232,8 @@ namespace OrthancPerf
   {
     const WorkerEngine engine("dcmtk", "/nonexistent/OrthancPerfDcmtk", 1);
     const std::string expected =
-        "the program OrthancPerfDcmtk is missing: /nonexistent/OrthancPerfDcmtk";
+        "the program OrthancPerfDcmtk cannot be started: /nonexistent/OrthancPerfDcmtk: No such "
+        "file or directory";
     EXPECT_EQ(engine.GetProblem(), expected);
     const EngineResult result = engine.Transcode("x", 1, TARGET);
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
@@ -254,7 +255,8 @@ namespace OrthancPerf
     const Script script("exit 0");
     std::filesystem::permissions(script.GetPath(), std::filesystem::perms::owner_read);
     EXPECT_EQ(WorkerEngine("dcmtk", script.GetPath(), 1).GetProblem(),
-              script.GetName() + " may not be executed: " + script.GetPath().string());
+              script.GetName() + " cannot be started: " + script.GetPath().string() +
+                  ": Permission denied");
   }
 
 

@@ -106,30 +106,12 @@ namespace OrthancPerf
     }
 
 
-    // Else dcmdata would take blanks out of UIDs as it writes them. It needs its corrections to
-    // read values of an odd length.
-    class AsRead
-    {
-    public:
-      AsRead()
-      {
-        dcmEnableAutomaticInputDataCorrection.set(OFFalse);
-      }
-
-      ~AsRead()
-      {
-        dcmEnableAutomaticInputDataCorrection.set(OFTrue);
-      }
-
-      AsRead(const AsRead&) = delete;
-      AsRead& operator=(const AsRead&) = delete;
-    };
-
     std::string Write(DcmFileFormat& file, E_TransferSyntax syntax)
     {
       // Elements of the File Meta Information may come, and what deflate can't compress grows
       constexpr std::size_t ROOM = 65536;
-      const AsRead asRead;
+      // Else dcmdata would take blanks out of UIDs as it writes them
+      dcmEnableAutomaticInputDataCorrection.set(OFFalse);
       const std::size_t length = file.calcElementLength(syntax, EET_ExplicitLength);
       std::string bytes(length + length / 1024 + ROOM, '\0');
       DcmOutputBufferStream stream(bytes.data(), static_cast<offile_off_t>(bytes.size()));
@@ -146,6 +128,8 @@ namespace OrthancPerf
 
     void Read(DcmFileFormat& file, std::string_view bytes)
     {
+      // Without corrections it reads no values of an odd length
+      dcmEnableAutomaticInputDataCorrection.set(OFTrue);
       DcmInputBufferStream stream;
       stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
       stream.setEos();
@@ -153,27 +137,6 @@ namespace OrthancPerf
       file.transferInit();
       CheckDone(file.read(stream), "read the file");
       file.transferEnd();
-    }
-
-    // The file as a whole
-    std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax)
-    {
-      std::string bytes = Write(file, syntax);
-
-      // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need
-      // be
-      bytes.resize(bytes.size() + bytes.size() % 2);
-      ClearTiffPreamble(bytes);
-
-      // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
-      // items
-      if (syntax == EXS_LittleEndianImplicit)
-      {
-        DcmFileFormat again;
-        Read(again, bytes);
-      }
-
-      return bytes;
     }
   }
 
@@ -198,6 +161,21 @@ namespace OrthancPerf
     DcmFileFormat dicom;
     Read(dicom, file);
     SetSigns(*dicom.getDataset(), DcmTagKey(), false);
-    return WriteFile(dicom, DcmXfer(transferSyntax).getXfer());
+    const E_TransferSyntax syntax = DcmXfer(transferSyntax).getXfer();
+    std::string bytes = Write(dicom, syntax);
+
+    // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
+    bytes.resize(bytes.size() + bytes.size() % 2);
+    ClearTiffPreamble(bytes);
+
+    // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
+    // items
+    if (syntax == EXS_LittleEndianImplicit)
+    {
+      DcmFileFormat again;
+      Read(again, bytes);
+    }
+
+    return bytes;
   }
 }

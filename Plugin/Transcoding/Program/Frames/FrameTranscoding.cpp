@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Frames/FrameTranscoding.h"
 
-#include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/PhotometricInterpretation.h"
+#include "Dicom/ReceivedFile.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
 #include <vector>
 
 namespace OrthancPerf
@@ -101,24 +99,21 @@ namespace OrthancPerf
       // Of all samples, and of those that are no padding; decodes all frames
       void MeasureRange(SampleRange& range, SampleRange& unpadded)
       {
-        SampleRange all;
-        SampleRange image;
         isMeasured_ = true;
         decoded_.resize(GetCount());
 
         for (std::size_t i = 0; i < GetCount(); i++)
         {
           const std::string_view frame = Get(i);
-          all.Widen(frame, format_);
+          range.Widen(frame, format_, {});
 
           if (image_.padding.has_value())
           {
-            image.WidenBeyond({image_.padding->first, image_.padding->second}, frame, format_);
+            unpadded.Widen(frame, format_, {image_.padding->first, image_.padding->second});
           }
         }
 
-        range = all;
-        unpadded = image.IsEmpty() ? all : image;
+        unpadded = unpadded.IsEmpty() ? range : unpadded;
       }
 
       // Whether one of the frames so far was compressed with loss. DICOM PS3.3 section
@@ -223,7 +218,8 @@ namespace OrthancPerf
       {
         std::string encoded = codec.Encode(task, samples);
         SampleRange found;
-        found.Widen(DecodeFrame(codec, task.target.codestream, task.format, encoded), task.format);
+        found.Widen(DecodeFrame(codec, task.target.codestream, task.format, encoded), task.format,
+                    {});
 
         if (found.FitsInto(allowed))
         {
@@ -308,6 +304,49 @@ namespace OrthancPerf
       editor.Set(TAG_PIXEL_DATA, source.GetFormat().bitsAllocated > 8 ? "OW" : "OB", pixels);
     }
 
+
+    // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
+    std::string TranscodePixels(const IFrameCodec& codec, const ReceivedFile& file,
+                                const TransferSyntax& target, unsigned int quality)
+    {
+      DataSetEditor editor(file);
+      const ImageDescription& image = file.image;
+
+      if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
+      {
+        FrameSource source(codec, image);
+        std::string_view colors = source.GetColors();
+
+        if (target.isEncapsulated)
+        {
+          colors = Encode(codec, source, editor, target, quality);
+        }
+        else
+        {
+          Decode(source, editor);
+        }
+
+        if (source.HasLoss())
+        {
+          editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
+        }
+
+        if (colors != image.photometricInterpretation)
+        {
+          editor.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", colors);
+        }
+
+        // RLE has planes, whatever Planar Configuration says (DICOM PS3.5 section G.2): Orthanc up
+        // to 1.11.2 decodes 1 to false colours
+        if (image.samplesPerPixel > 1)
+        {
+          editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
+        }
+      }
+
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.uid);
+      return editor.Write();
+    }
   }
 
 
@@ -321,43 +360,23 @@ namespace OrthancPerf
   EngineResult FrameTranscoding::Transcode(const void* data, std::size_t size,
                                            const TranscodingTarget& target) const noexcept
   {
-    EngineResult result;
+    return EngineResult::Of(
+        [&]
+        {
+          const TransferSyntax* const syntax = FindWritableSyntax(target.transferSyntax);
+          const bool isWritten = syntax != nullptr && (!syntax->isEncapsulated ||
+                                                       syntax->codestream == CodestreamKind::Rle ||
+                                                       codec_->CanEncode(*syntax));
 
-    try
-    {
-      const TransferSyntax* const syntax = FindTransferSyntax(target.transferSyntax);
-      const bool isWritten =
-          syntax != nullptr && syntax->isWritable &&
-          (!syntax->isEncapsulated || syntax->codestream == CodestreamKind::Rle ||
-           codec_->CanEncode(*syntax));
+          if (!isWritten)
+          {
+            throw NotCovered(std::string(codec_->GetLibrary()) +
+                             " does not write this transfer syntax");
+          }
 
-      if (!isWritten)
-      {
-        throw NotCovered(std::string(codec_->GetLibrary()) +
-                         " does not write this transfer syntax");
-      }
-
-      result = EngineResult::MakeTranscoded(Run({static_cast<const char*>(data), size}, *syntax,
-                                                std::clamp(target.lossyQuality, 1u, 100u)));
-    }
-    catch (const NotCovered& reason)
-    {
-      result = EngineResult::MakeDeclined(reason.what());
-    }
-    catch (const std::bad_alloc&)
-    {
-      result.reason = "no memory";  // short enough to need none
-    }
-    catch (const std::runtime_error& error)
-    {
-      result = EngineResult::MakeFailed(error.what());
-    }
-    catch (...)  // of a codec library: its text could have anything in it
-    {
-      result = EngineResult::MakeFailed("the codec library could not read or write the file");
-    }
-
-    return result;
+          return EngineResult::MakeTranscoded(Run({static_cast<const char*>(data), size}, *syntax,
+                                                  std::clamp(target.lossyQuality, 1u, 100u)));
+        });
   }
 
 
@@ -374,27 +393,6 @@ namespace OrthancPerf
       return std::string(file);
     }
 
-    CheckReadable(source);
-
-    if (!source->isEncapsulated && !target.isEncapsulated)
-    {
-      return ConvertFile(file, target.uid);
-    }
-
-    if (source->coding != plain.coding)
-    {
-      const std::string converted = ConvertFile(file, plain.uid);
-      return TranscodePixels({converted.data(), converted.size()}, target, quality);
-    }
-
-    return target.coding == plain.coding
-               ? TranscodePixels(received, target, quality)
-               : ConvertFile(TranscodePixels(received, plain, quality), target.uid);
-  }
-
-
-  void FrameTranscoding::CheckReadable(const TransferSyntax* source) const
-  {
     const bool isReadable =
         source != nullptr &&
         (source->codestream == CodestreamKind::None
@@ -405,50 +403,20 @@ namespace OrthancPerf
     {
       throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
     }
-  }
 
-
-  // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
-  std::string FrameTranscoding::TranscodePixels(const ReceivedFile& file,
-                                                const TransferSyntax& target,
-                                                unsigned int quality) const
-  {
-    DataSetEditor editor(file);
-    const ImageDescription& image = file.image;
-
-    if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
+    if (!source->isEncapsulated && !target.isEncapsulated)
     {
-      FrameSource source(*codec_, image);
-      std::string_view colors = source.GetColors();
-
-      if (target.isEncapsulated)
-      {
-        colors = Encode(*codec_, source, editor, target, quality);
-      }
-      else
-      {
-        Decode(source, editor);
-      }
-
-      if (source.HasLoss())
-      {
-        editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
-      }
-
-      if (colors != image.photometricInterpretation)
-      {
-        editor.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", colors);
-      }
-
-      // RLE has planes, whatever Planar Configuration says (DICOM PS3.5 section G.2): Orthanc up to
-      // 1.11.2 decodes 1 to false colours
-      if (image.samplesPerPixel > 1)
-      {
-        editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
-      }
+      return ConvertFile(file, target.uid);
     }
 
-    editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.uid);
-    return editor.Write();
+    if (source->coding != plain.coding)
+    {
+      const std::string converted = ConvertFile(file, plain.uid);
+      return TranscodePixels(*codec_, ReceivedFile(converted), target, quality);
+    }
+
+    return target.coding == plain.coding
+               ? TranscodePixels(*codec_, received, target, quality)
+               : ConvertFile(TranscodePixels(*codec_, received, plain, quality), target.uid);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/ReceivedFile.h"
 #include "Dicom/TransferSyntax.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/Program/Frames/FrameCodec.h"
@@ -38,9 +37,6 @@ namespace OrthancPerf
   private:
     std::string Run(std::string_view file, const TransferSyntax& target,
                     unsigned int quality) const;
-    void CheckReadable(const TransferSyntax* source) const;
-    std::string TranscodePixels(const ReceivedFile& file, const TransferSyntax& target,
-                                unsigned int quality) const;
 
     const char* const name_;
     const std::unique_ptr<const IFrameCodec> codec_;
