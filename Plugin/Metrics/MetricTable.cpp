@@ -111,14 +111,23 @@ namespace OrthancPerf
     }
 
 
-    // A window of the latest connection of each line
-    Write PerConnection(std::optional<std::uint32_t> TcpSummary::*window)
+    // A sum of each line, if it is observed there
+    Write PerPeer(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
+    {
+      return PerPeer([=](const PeerLine& line)
+                     { return ToNumber(line.traffic.*isObserved, line.traffic.*sum); });
+    }
+
+
+    // What the kernel said of the latest connection of each line: a member, or a function
+    template <typename Get>
+    Write PerConnection(Get get)
     {
       return PerPeer(
-          [window](const PeerLine& line) -> Number
+          [get](const PeerLine& line)
           {
             const std::optional<TcpSummary>& tcp = line.associations.tcp;
-            return tcp ? Number((*tcp).*window) : std::nullopt;
+            return tcp ? Number(std::invoke(get, *tcp)) : std::nullopt;
           });
     }
 
@@ -282,16 +291,19 @@ namespace OrthancPerf
                    { return ToNumber(line.traffic.instances > 0, line.traffic.bytes); })},
           {"peer_phase_seconds_total", COUNTER, "peer, direction, phase",
            "Time of the peer's instances in each phase.", ForEachPeer(&WritePhaseTimes)},
+          {"peer_remote_round_trips_total", COUNTER, "peer, direction",
+           "Round trips to the object storage for the peer's instances.",
+           PerPeer(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved)},
+          {"peer_database_round_trips_total", COUNTER, "peer, direction",
+           "Round trips to the database server for the peer's instances.",
+           PerPeer(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved)},
           {"stalls_total", COUNTER, "peer, direction",
            "Waits of 20 ms or more inside a message, or before one while the kernel held back what "
            "Orthanc had written.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.traffic.areStallsObserved, line.traffic.stalls); })},
+           PerPeer(&TrafficBucket::stalls, &TrafficBucket::areStallsObserved)},
           {"stall_seconds_total", COUNTER, "peer, direction",
            "Time in the waits of orthanc_perf_stalls_total.",
-           PerPeer(
-               [](const PeerLine& line)
-               { return ToNumber(line.traffic.areStallsObserved, line.traffic.stallSeconds); })},
+           PerPeer(&TrafficBucket::stallSeconds, &TrafficBucket::areStallsObserved)},
           {"associations_total", COUNTER, "peer, direction, outcome",
            "Finished associations, by how they ended.", ForEachPeer(&WriteAssociations)},
           {"associations_open", GAUGE, "peer, direction", "Associations that are open now.",
@@ -342,19 +354,29 @@ namespace OrthancPerf
                })},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",
            "Smoothed TCP round trip of the latest association.",
-           PerPeer(
-               [](const PeerLine& line)
-               {
-                 const std::optional<TcpSummary>& tcp = line.associations.tcp;
-                 return ToNumber(tcp && tcp->roundTrip > Duration::zero(),
-                                 tcp ? ToSeconds(tcp->roundTrip) : 0);
-               })},
+           PerConnection(
+               [](const TcpSummary& tcp)
+               { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); })},
           {"peer_send_window_bytes", GAUGE, "peer, direction",
            "Receive window of the peer, now or at the end of the latest association.",
            PerConnection(&TcpSummary::sendWindow)},
           {"peer_receive_window_bytes", GAUGE, "peer, direction",
            "Receive window offered to the peer, now or at the end of the latest association.",
            PerConnection(&TcpSummary::receiveWindow)},
+          {"peer_send_mss_bytes", GAUGE, "peer, direction",
+           "Maximum size of TCP segments to the peer in the latest association.",
+           PerConnection([](const TcpSummary& tcp)
+                         { return ToNumber(tcp.sendMss > 0, tcp.sendMss); })},
+          {"peer_receive_window_limited_seconds_total", COUNTER, "peer, direction",
+           "Time during which the full receive window of the peer kept data from being sent. "
+           "Finished associations only.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.associations.receiveWindowLimited); })},
+          {"peer_send_buffer_limited_seconds_total", COUNTER, "peer, direction",
+           "Time during which the small send buffer kept data from being sent. Finished "
+           "associations only.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.associations.sendBufferLimited); })},
           {"peer_retransmits_total", COUNTER, "peer, direction",
            "TCP segments retransmitted. Finished associations only.",
            PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},

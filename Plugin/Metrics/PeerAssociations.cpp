@@ -33,6 +33,15 @@ namespace OrthancPerf
     }
 
 
+    void AddTo(std::optional<Duration>& total, const std::optional<Duration>& duration)
+    {
+      if (duration)
+      {
+        total = total.value_or(Duration::zero()) + *duration;
+      }
+    }
+
+
     void AddTo(TimeSummary& summary, const std::optional<Duration>& duration)
     {
       if (duration)
@@ -73,6 +82,8 @@ namespace OrthancPerf
     if (association.tcp)
     {
       retransmits = retransmits.value_or(0) + association.tcp->retransmits;
+      AddTo(receiveWindowLimited, association.tcp->receiveWindowLimited);
+      AddTo(sendBufferLimited, association.tcp->sendBufferLimited);
     }
   }
 

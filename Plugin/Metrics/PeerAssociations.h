@@ -39,7 +39,10 @@ namespace OrthancPerf
     std::optional<TcpSummary> tcp;  // of the latest that had it
     std::string rejection;          // of the latest that was rejected: why
 
-    std::optional<std::uint64_t> retransmits;  // segments, of those that are over
+    // What the kernel said of those that are over, as far as it did
+    std::optional<std::uint64_t> retransmits;  // segments
+    std::optional<Duration> receiveWindowLimited;
+    std::optional<Duration> sendBufferLimited;
 
     void Add(const FinishedAssociation& association);
 

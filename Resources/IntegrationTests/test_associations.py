@@ -122,6 +122,7 @@ def test_the_kernel_says_how_the_connection_is(orthanc: OrthancServer, images: l
     metrics = scrape(orthanc)
     assert metrics.sum(PREFIX + "peer_round_trip_seconds", **labels) == tcp["RoundTrip"]
     assert metrics.sum(PREFIX + "peer_retransmits_total", **labels) == tcp["Retransmits"]
+    assert metrics.sum(PREFIX + "peer_send_mss_bytes", **labels) == tcp["SendMss"]
 
 
 def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list[Image]) -> None:

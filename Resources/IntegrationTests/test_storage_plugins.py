@@ -209,8 +209,10 @@ def test_a_storage_area_that_is_a_server(
     assert metrics.sum("orthanc_perf_ingest_remote_round_trips_total") == round_trips
     (peer,) = server.get_json("/perf/peers")
     assert peer["Receive"]["RemoteRoundTrips"] == round_trips
+    labels = {"direction": "receive", "peer": peer["Name"]}
+    assert metrics.sum("orthanc_perf_peer_remote_round_trips_total", **labels) == round_trips
     in_database = sum(instance.get("Database", {}).get("RoundTrips", 0) for instance in instances)
-    assert metrics.sum("orthanc_perf_ingest_database_round_trips_total") == in_database
+    assert metrics.sum("orthanc_perf_peer_database_round_trips_total", **labels) == in_database
     assert "Remote" not in peer["Receive"]["PhaseShares"]
     longest = server.get_json("/perf/status")["Windows"][-1]
     assert longest["Receive"]["RemoteRoundTrips"] == round_trips

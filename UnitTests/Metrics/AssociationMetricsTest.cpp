@@ -154,6 +154,7 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine(R"(peer_round_trip_seconds{direction="receive",peer="CT1"} 0.25)"));
     EXPECT_TRUE(HasLine(R"(peer_send_window_bytes{direction="receive",peer="CT1"} 65535)"));
     EXPECT_TRUE(HasLine(R"(peer_receive_window_bytes{direction="receive",peer="CT1"} 131072)"));
+    EXPECT_TRUE(HasLine(R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"));
   }
 
   TEST_F(AssociationMetricsTest, TheYoungestOpenAssociationIsTheLatest)
@@ -173,6 +174,8 @@ namespace OrthancPerf
     open_ = {MakeOpenAssociation("CT1")};
     const std::string labels = R"({direction="receive",peer="CT1"} )";
     EXPECT_TRUE(HasLine("peer_retransmits_total" + labels + "10"));
+    EXPECT_TRUE(HasLine("peer_receive_window_limited_seconds_total" + labels + "1"));
+    EXPECT_TRUE(HasLine("peer_send_buffer_limited_seconds_total" + labels + "0.5"));
   }
 
   TEST_F(AssociationMetricsTest, WhatTheKernelDoesNotTellIsAbsent)
@@ -181,9 +184,10 @@ namespace OrthancPerf
     association.tcp = TcpSummary();
     association.tcp->sendMss = 1448;
     Finish(association);
+    EXPECT_TRUE(HasLine(R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"));
     EXPECT_TRUE(HasNo("round_trip"));
     EXPECT_TRUE(HasNo("window"));
-    EXPECT_TRUE(HasLine(R"(peer_retransmits_total{direction="receive",peer="CT1"} 0)"));
+    EXPECT_TRUE(HasNo("limited"));
   }
 
   TEST_F(AssociationMetricsTest, WithoutTcpInfoNothingIsSaidOfTheConnection)

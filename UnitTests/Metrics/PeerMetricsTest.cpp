@@ -58,6 +58,23 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine("stall_seconds_total{direction=\"receive\",peer=\"CT1\"} 0.25"));
   }
 
+  TEST_F(PeerMetricsTest, RoundTripsAreCountedWhereTheyWereSeen)
+  {
+    FinishedInstance asked = MakeInstance("CT1");
+    statistics_.OnInstanceFinished(asked);
+    EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
+
+    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    statistics_.OnInstanceFinished(asked);
+    statistics_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("peer_database_round_trips_total{direction=\"receive\",peer=\"CT1\"} 60"));
+    EXPECT_EQ(std::string::npos, GetText().find("peer_remote_round_trips_total{"));
+
+    asked.remote = RemoteRecord{"10.0.0.8:443", 2};
+    statistics_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("peer_remote_round_trips_total{direction=\"receive\",peer=\"CT1\"} 2"));
+  }
+
   TEST_F(PeerMetricsTest, AnUnknownPeerHasNoPeerLabel)
   {
     statistics_.OnInstanceFinished(MakeInstance(""));
