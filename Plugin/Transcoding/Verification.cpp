@@ -170,9 +170,9 @@ namespace OrthancPerf
   std::string FindDamage(const TranscodedPair& pair, const Decoders& decodersOfSource,
                          const Decoders& decodersOfResult)
   {
-    const std::string flaw = pair.file.image.kind == PixelDataKind::Encapsulated
-                                 ? FindPixelDataFlaw(pair.file.image)
-                                 : "";
+    std::string flaw = pair.file.image.kind == PixelDataKind::Encapsulated
+                           ? FindPixelDataFlaw(pair.file.image)
+                           : "";
 
     if (!flaw.empty())
     {

@@ -2,7 +2,9 @@
 #include "Transcoding/Program/Samples.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <variant>
 
 namespace OrthancPerf
 {
@@ -12,19 +14,15 @@ namespace OrthancPerf
     template <typename Visit>
     void WithSample(const FrameFormat& format, const Visit& visit)
     {
-      switch (format.GetSampleSize())
-      {
-        case 1:
-          format.isSigned ? visit(std::int8_t()) : visit(std::uint8_t());
-          break;
+      using Sample = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t,
+                                  std::uint32_t, std::int32_t>;
+      static constexpr std::array<Sample, 6> SAMPLES = {std::uint8_t(),  std::int8_t(),
+                                                        std::uint16_t(), std::int16_t(),
+                                                        std::uint32_t(), std::int32_t()};
 
-        case 2:
-          format.isSigned ? visit(std::int16_t()) : visit(std::uint16_t());
-          break;
-
-        default:
-          format.isSigned ? visit(std::int32_t()) : visit(std::uint32_t());
-      }
+      // 0 for one byte, 2 for two, 4 for four
+      const std::size_t unsignedOne = format.GetSampleSize() / 2 * 2;
+      std::visit(visit, SAMPLES[unsignedOne + (format.isSigned ? 1 : 0)]);
     }
 
     // Each sample becomes what "change" makes of it
