@@ -71,7 +71,7 @@ const UNITS: Record<string, readonly string[]> = {
   none: [
     'Associations', 'Connections', 'ConnectionsInUse', 'Cores', 'Database',
     'DicomThreadsCount', 'Engine', 'Failed', 'FasterEngine', 'GivenUp', 'Implementation',
-    'Instances', 'InstancesAtOnce', 'InstancesInIndex',
+    'Instances', 'InstancesInIndex',
     'OpenAssociations', 'Phase', 'Reason', 'RoundTrips', 'RunnableTasks',
     'SeemsLike', 'Server', 'StallsPerInstance', 'StoredInstances', 'Sysctl',
     'WaitingAssociations', 'Waits',
