@@ -8,7 +8,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t MINUTES = 5;
+    constexpr std::chrono::seconds SLOT(20);
+    constexpr std::size_t SLOTS = 15;  // five minutes
     constexpr std::size_t SLOWEST = 20;  // of each class
     constexpr std::chrono::hours REMEMBERED(1);
 
@@ -29,7 +30,7 @@ namespace OrthancPerf
   RecentRequests::RecentRequests(std::size_t capacity, Now now) :
     now_(std::move(now)),
     latest_(capacity),
-    slots_(std::chrono::minutes(1), MINUTES, now_())
+    slots_(SLOT, SLOTS, now_())
   {
   }
 
@@ -100,7 +101,7 @@ namespace OrthancPerf
   {
     std::array<ReadSummary, ROUTE_CLASS_COUNT> sums;
     const std::lock_guard lock(mutex_);
-    slots_.ForEach(slots_.GetBegin(now_(), MINUTES),
+    slots_.ForEach(slots_.GetBegin(now_(), SLOTS),
                    [&sums](const std::array<ReadSummary, ROUTE_CLASS_COUNT>& slot, TimePoint)
                    {
                      for (std::size_t i = 0; i < sums.size(); i++)

@@ -46,7 +46,7 @@ namespace OrthancPerf
     // At most "limit" that match, slowest first, of the last hour
     std::vector<FinishedRequest> Slowest(std::size_t limit, const RequestFilter& filter) const;
 
-    // By RouteClass, over the last four to five minutes
+    // By RouteClass, over the last five minutes, to 20 s
     std::array<ReadSummary, ROUTE_CLASS_COUNT> Summarize() const;
 
   private:

@@ -373,11 +373,17 @@ namespace OrthancPerf
     ImageDescription stored = received;
     stored.transferSyntax = target;
     stored.planarConfiguration = IsEncapsulated(target) ? 0 : received.planarConfiguration;
+    return FindLossOfPicture(received, stored);
+  }
 
+
+  std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored)
+  {
     const Picture picture = GetPicture(stored);
     const bool isNative = received.kind == PixelDataKind::Native;
     const bool hasPixels = isNative || received.kind == PixelDataKind::Encapsulated;
-    const bool isAlike = (isNative && !IsEncapsulated(target)) || picture == Picture::True ||
+    const bool isAlike = (isNative && !IsEncapsulated(stored.transferSyntax)) ||
+                         picture == Picture::True ||
                          (picture == Picture::None && GetPicture(received) == Picture::None);
 
     if (!hasPixels || isAlike)

@@ -49,4 +49,7 @@ namespace OrthancPerf
   // Configuration 1 has false colours up to 1.11.2. Of JPEG 2000, only a plugin decodes, and gives
   // Orthanc uncompressed pixels.
   std::string FindLossOfPicture(const ImageDescription& received, const std::string& target);
+
+  // The same, of what an engine has written
+  std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored);
 }

@@ -334,8 +334,12 @@ namespace OrthancPerf
           return "Orthanc would have other identifiers for it";
         }
 
-        const std::string other = FindOtherAttributes(file_.image, file.image);
-        return other.empty() ? "" : "wrote another image: " + other;
+        if (const std::string other = FindOtherAttributes(file_.image, file.image); !other.empty())
+        {
+          return "wrote another image: " + other;
+        }
+
+        return isIncoming_ ? FindLossOfPicture(file_.image, file.image) : "";
       }
 
       std::string Verify(const ITranscodingEngine& engine, const std::string& target,

@@ -102,10 +102,11 @@ def test_what_a_database_adds_to_answers_is_as_described(
 def test_advice_with_findings_is_as_described(
     start_orthanc: StartOrthanc, make_series: MakeSeries, description: BaseSchema
 ) -> None:
-    orthanc = start_orthanc(options={"TcpNoDelay": False})
+    orthanc = start_orthanc(options={"MaximumStorageCacheSize": 1_000_000})
     tune_sockets(orthanc, Preset="stock")
     clients.store(orthanc, make_series("store", 40))
     advice.find(orthanc, "delayed-ack", "STORESCU")
+    advice.find(orthanc, "memory-limit")
     response = orthanc.get("/perf/advice")
     assert {finding["Remedy"]["Kind"] for finding in response.json()} >= {"Tuning", "Configuration"}
     description["/perf/advice"]["GET"].validate_response(response)

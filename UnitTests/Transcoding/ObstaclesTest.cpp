@@ -102,6 +102,17 @@ namespace OrthancPerf
   }
 
 
+  TEST(Obstacles, WhatAnEngineHasWrittenIsJudgedByItsOwnAttributes)
+  {
+    const ImageDescription received = Describe(EXPLICIT_LITTLE_ENDIAN, "RGB");
+    ImageDescription stored = Describe(RLE, "RGB");
+    EXPECT_EQ("", FindLossOfPicture(received, stored));
+    stored.planarConfiguration = 1;
+    EXPECT_NE("", FindLossOfPicture(received, stored));
+    EXPECT_NE("", FindLossOfPicture(received, Describe(JPEG_LS, "YBR_FULL")));
+  }
+
+
   TEST(Obstacles, EightBitsInSixteenHaveNoPictureOnceTheyAreCompressed)
   {
     ImageDescription received = Describe(EXPLICIT_LITTLE_ENDIAN, "MONOCHROME2", 16, 8);

@@ -92,6 +92,10 @@ namespace OrthancPerf
     constexpr double SAVED = 0.75;
 
 
+    // Deflating is seen as it goes on, a request once it is over, and a job of an archive never
+    constexpr double MINIMUM_REQUESTS = 0.5;  // of the time of deflating
+
+
     // At a level of the tuning, nothing is measured
     std::optional<Judgement> JudgeDeflate(const DeflateEvidence& evidence, const char* key,
                                           std::optional<int> tuned)
@@ -99,7 +103,8 @@ namespace OrthancPerf
       const double all = std::max(evidence.requests, evidence.deflate);
 
       if (tuned || evidence.deflate < MINIMUM_DEFLATED ||
-          evidence.deflate < MINIMUM_DEFLATE_SHARE * all)
+          evidence.deflate < MINIMUM_DEFLATE_SHARE * all ||
+          evidence.requests < MINIMUM_REQUESTS * evidence.deflate)
       {
         return std::nullopt;
       }
