@@ -9,7 +9,7 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::chrono::seconds SLOT(20);
-    constexpr std::size_t SLOTS = 15;  // five minutes
+    constexpr std::size_t SLOTS = 15;    // five minutes
     constexpr std::size_t SLOWEST = 20;  // of each class
     constexpr std::chrono::hours REMEMBERED(1);
 

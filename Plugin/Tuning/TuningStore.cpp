@@ -164,8 +164,9 @@ namespace OrthancPerf
     {
       if (text)
       {
+        const std::string& saved = *text;
         PutInForce(WithoutEmptySections(
-            ReadSavedTuning(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings)));
+            ReadSavedTuning(ParseJson(saved.data(), saved.size()), SAVED_CHANGES, warnings)));
       }
     }
     catch (const SettingError& e)
