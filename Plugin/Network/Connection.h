@@ -82,12 +82,15 @@ namespace OrthancPerf
     std::optional<TimePoint> connectedAt;    // accepted, or the connect done
     HostHash host = 0;                       // that was called, as it is configured
     int connectError = 0;                    // why there is no connection: errno(3)
+    TimePoint readAt;                        // the latest byte
     std::optional<TimePoint> respondedAt;    // last byte of the last response
     ReadWaits waits;                         // of its thread, as it wrote last
     std::uint64_t responseBytes = 0;         // to HTTP and to what reads, so far
     std::optional<ReadingRequest> reading;   // the request under way, if it only reads
     MessageTimes asked;                      // of DIMSE: that request
+    bool isServed = false;                   // the request under way, by Orthanc: not refused
     bool isStow = false;                     // a STOW-RS request without a response so far
+    std::optional<TimePoint> restSince;      // what may be the body of a refused request
     Duration waited = Duration::zero();      // for the next byte to read, so far
     Duration heldBack = Duration::zero();    // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;  // seen while it waits for a message to begin

@@ -19,6 +19,13 @@ namespace OrthancPerf
     constexpr std::string_view INTERIM_RESPONSE = "HTTP/1.1 1";
     constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
 
+    // Where Orthanc, or a filter after the plugin's, refuses a request after all, it leaves the
+    // body unread
+    constexpr std::string_view CLIENT_ERROR = "HTTP/1.1 4";
+
+    // What is read within such a time is the header of a request: under TLS, that takes two reads
+    constexpr Duration AT_ONCE = std::chrono::milliseconds(1);
+
     // The first byte of a connection: RFC 8446 section 5.1
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;
 
@@ -230,6 +237,7 @@ namespace OrthancPerf
     }
 
     TakeStall(connection);
+    connection.readAt = now;
 
     if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {
@@ -275,7 +283,11 @@ namespace OrthancPerf
 
     if (!connection.IsDicom())
     {
-      if (connection.state != ExchangeState::Request || !IsInterimResponse(connection, data, size))
+      const bool isFirst = connection.state == ExchangeState::Request;
+      connection.isServed =
+          connection.isServed && !(isFirst && BeginsWith(data, size, CLIENT_ERROR));
+
+      if (!isFirst || !IsInterimResponse(connection, data, size))
       {
         OnResponseBytes(connection, data, size, now);
       }
@@ -314,6 +326,15 @@ namespace OrthancPerf
       return;
     }
 
+    if (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE)
+    {
+      BeginRequest(connection, connection.readAt);
+      connection.message.lastByte = connection.readAt;
+      recorder_.SetCurrent(&connection);
+    }
+
+    connection.restSince.reset();
+    connection.isServed = true;
     connection.isStow = isStow;
     connection.reading = reading;
 

@@ -73,8 +73,10 @@ namespace OrthancPerf
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;
 
-    // Orthanc is about to serve an HTTP request. "isStow": a STOW-RS request; "reading": nothing if
-    // it does more than to read.
+    // Orthanc is about to serve an HTTP request. What came since the last response may be the body
+    // of a request that was refused unread, which CivetWeb throws away. Then the request begins
+    // with the latest read, which has the end of its header. "isStow": a STOW-RS request;
+    // "reading": nothing if it does more than to read.
     void OnServed(Connection& connection, bool isStow,
                   const std::optional<ReadingRequest>& reading = std::nullopt) noexcept;
 

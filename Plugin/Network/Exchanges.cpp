@@ -100,6 +100,9 @@ namespace OrthancPerf
 
     if (connection.state != ExchangeState::Request || isFirstToPeer)
     {
+      connection.restSince = connection.state == ExchangeState::Response && !connection.isServed
+                                 ? std::make_optional(now)
+                                 : std::nullopt;
       BeginRequest(connection, now);
       connection.isUpload = connection.IsToPeer() && IsUpload(data, size);
     }
@@ -167,6 +170,7 @@ namespace OrthancPerf
 
     connection.message.stalls = std::exchange(connection.heldStalls, {});
     connection.state = ExchangeState::Request;
+    connection.isServed = false;
     connection.requestBytes = 0;
     connection.responseBytes = connection.reading ? connection.responseBytes : 0;
 

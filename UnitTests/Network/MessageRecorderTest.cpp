@@ -226,6 +226,44 @@ namespace OrthancPerf
   }
 
 
+  // CivetWeb reads what it does not want, and keeps the connection
+  TEST_F(MessageRecorderTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
+  {
+    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Read(connection, "POST /instances HTTP/1.1\r\n" + std::string(16000, 'x'), 1);
+    Write(connection, "HTTP/1.1 401 Unauthorized\r\n", 2);
+    Read(connection, std::string(500000, 'x'), 12);
+    tracker_.OnWaited(connection, At(12), At(412));
+    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
+    tracker_.OnServed(connection, false);
+    tracker_.OnWaited(connection, At(413), At(443));
+    Read(connection, std::string(500000, 'x'), 443);
+
+    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    ASSERT_TRUE(message);
+    EXPECT_EQ(At(412), message->firstByte);
+    EXPECT_EQ(At(443), message->lastByte);
+    EXPECT_EQ(milliseconds(410), message->idle);
+    EXPECT_EQ(1U, message->stalls.count);
+    EXPECT_EQ(milliseconds(30), message->stalls.time);
+  }
+
+
+  // By Orthanc itself, say, or Lua, which are asked after the plugin
+  TEST_F(MessageRecorderTest, NeitherIsThatOfOneThatWasRefusedLater)
+  {
+    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Read(connection, "POST /instances HTTP/1.1\r\n", 1);
+    tracker_.OnServed(connection, false);
+    Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
+    Read(connection, std::string(500000, 'x'), 12);
+    tracker_.OnWaited(connection, At(12), At(412));
+    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
+    tracker_.OnServed(connection, false);
+    EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
+  }
+
+
   TEST_F(MessageRecorderTest, TheHeaderOfALaterRequestBeginsItToo)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
