@@ -101,8 +101,8 @@ namespace OrthancPerf
   };
 
 
-  // The way of one instance through its phases: a row of marks without a gap, each of which says
-  // to which phase the time since the mark before it belonged. So the phases always sum to the
+  // The way of one instance through its phases: a row of marks without a gap. Each says to which
+  // phase the time since the mark before it belonged. So the phases always sum to the
   // time from begin to the last mark. A value owned by the ingesting thread; not thread-safe.
   class Timeline
   {

@@ -19,8 +19,8 @@ namespace OrthancPerf
 
     constexpr std::uint8_t TLS_APPLICATION_DATA = 0x17;  // first byte of a record: RFC 8446 5.1
 
-    // What stays in the kernel for less has left at once, as far as the kernel can tell: two of its
-    // ticks, by which it says when it has sent something (TcpSummary::sinceDataSent)
+    // What stays in the kernel for less has left at once, as far as the kernel can tell. It says in
+    // ticks when it has sent something (TcpSummary::sinceDataSent): these are two.
     constexpr Duration TICKS = std::chrono::milliseconds(20);
 
     constexpr std::int32_t HTTP_BAD_REQUEST = 400;

@@ -34,10 +34,10 @@ namespace OrthancPerf
   // samples that wrapped around, or that a decoder makes something else of.
   //
   // - Near-lossless JPEG-LS: no sample is off by more than NEAR.
-  // - JPEG: the luminance. Each coefficient is off by half of its quantization step at most, and
-  //   the transform keeps the sum of squares, so that the root of the mean square is at most half
-  //   of that of the steps (ITU-T T.81 table K.1), and no sample of a block of 64 is off by more
-  //   than eight times that. Up to three quarters of the chrominance are left out: no bound.
+  // - JPEG: the luminance. Each coefficient is off by at most half of its quantization step (ITU-T
+  //   T.81 table K.1). The transform keeps the sum of squares. So the root of the mean square is at
+  //   most half of that of the steps. No sample of a block of 64 is off by more than eight times
+  //   that. Up to three quarters of the chrominance are left out: no bound.
   // - JPEG 2000 aims at a signal to noise ratio, which OpenJPEG meets more or less. Padding counts
   //   as all other samples do, but not into the range (PixelError::span).
   //

@@ -35,9 +35,9 @@ namespace OrthancPerf
   }
 
   // The fidelity of lossy JPEG 2000 for a quality of 1 to 100: its peak signal to noise ratio, in
-  // decibels, the peak being the range that the samples of the image span, without padding. 20.4
-  // for 1, then 0.4 more for each step: 56 for 90, a mean error (RMS) of 0.16 % of that range, and
-  // 60 for 100.
+  // decibels. The peak is the range that the image's samples span, without padding. It is 20.4 for
+  // 1, and 0.4 more for each step: 60 for 100. 56, for 90, is a mean error (RMS) of 0.16 % of that
+  // range.
   constexpr double GetJpeg2000Fidelity(unsigned int quality)
   {
     return 20.0 + 0.4 * (quality < 1 ? 1 : quality > 100 ? 100 : quality);
