@@ -105,9 +105,11 @@ namespace OrthancPerf
     const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
     const bool wasInEffect = GetProblem().empty();
     metrics_.Expect(settings);
+
+    const std::lock_guard<std::mutex> lock(reporting_);
     transcoder_.SetSettings(settings);
 
-    if (isStarted_ && IsTested() && (isNewTarget || !wasInEffect))
+    if (isReported_ && (isNewTarget || !wasInEffect))
     {
       ReportEffect(settings);
     }
@@ -282,7 +284,7 @@ namespace OrthancPerf
   }
 
 
-  void TranscodingContext::ReportEngines() const
+  void TranscodingContext::ReportEngines()
   {
     selfTest_.wait();
 
@@ -310,7 +312,9 @@ namespace OrthancPerf
       }
     }
 
+    const std::lock_guard<std::mutex> lock(reporting_);
     ReportEffect(*transcoder_.GetSettings());
+    isReported_ = true;
   }
 
 

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -101,7 +102,7 @@ namespace OrthancPerf
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;
     void ReportEffect(const IngestTranscoding& settings) const;
-    void ReportEngines() const;
+    void ReportEngines();
     template <typename Buffer>
     bool HandOver(Transcoding& transcoding, Buffer& target);
 
@@ -119,6 +120,8 @@ namespace OrthancPerf
     Transcoder transcoder_;
     std::atomic<bool> isStarted_{false};
     std::atomic<TimePoint> stoppedAt_{TimePoint::max()};
+    std::mutex reporting_;
+    bool isReported_ = false;  // under reporting_: from then on, SetSettings reports its effect
     std::shared_future<void> selfTest_;
     std::future<void> report_;
   };

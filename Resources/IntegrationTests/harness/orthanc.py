@@ -285,6 +285,8 @@ class OrthancServer:
             return self.session.request(method, self.url + path, timeout=120, **arguments)
         finally:
             self._used = time.monotonic()
+            if "Connection" in arguments.get("headers", {}):
+                self.session.close()  # Orthanc closes it as asked, but answers "keep-alive"
 
     def get(self, path: str, **arguments: Any) -> requests.Response:  # noqa: ANN401
         return self.request("GET", path, **arguments)
