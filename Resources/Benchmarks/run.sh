@@ -11,7 +11,7 @@ readonly ROOT PYTHON=$ROOT/build/venv/bin/python
 # The password of somebody's server is the lab's own affair, and only "own" has one
 env -u ORTHANC_USER -u ORTHANC_PASSWORD "$ROOT/Resources/setup.sh" client
 export PYTHONPATH=$ROOT/Resources/Benchmarks:$ROOT/Resources/IntegrationTests
-NEEDED=$("$PYTHON" -m lab.needed "$@")
+NEEDED=$("$PYTHON" -c "import sys; from lab.__main__ import tell_need; tell_need(sys.argv[1:])" "$@")
 if [[ $NEEDED == all ]]
 then
   unset ORTHANC_USER ORTHANC_PASSWORD

@@ -39,7 +39,7 @@ from lab.machine import (
     fingerprint_program,
 )
 from lab.options import ROOT
-from lab.pages import fill, keep, rename
+from lab.pages import fill, keep
 from lab.places import hide_path, hide_words, identify_path
 from lab.processes import ClientError, adopt_orphans, end_children, forget_switches
 from lab.report import write_report
@@ -144,6 +144,12 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
         # The short form has other defaults; what was asked for in words stays
         return make_parser(is_quick=True).parse_args(words)
     return arguments
+
+
+def tell_need(words: Sequence[str]) -> None:
+    """For run.sh: "all" that it installs and builds, or no more than a client."""
+    experiment = EXPERIMENTS.get(parse_arguments(words).command)
+    print("all" if experiment and experiment.is_local else "client")
 
 
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
@@ -253,9 +259,7 @@ def choose(
             print(f"Goes on with {path}", flush=True)
             return old
         path.replace(kept)
-        others = rename(path.with_suffix(".md"), kept.with_suffix(".md"))
-        too = f", its page and charts {', '.join(file.name for file in others)}" if others else ""
-        print(f"{path.name} of before is {kept.name} now{too}: {obstacle}", flush=True)
+        print(f"{path.name} of before is {kept.name} now: {obstacle}", flush=True)
     return new
 
 

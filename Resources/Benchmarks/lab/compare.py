@@ -19,7 +19,7 @@ the values.
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import count, product
+from itertools import product
 from statistics import median
 
 from lab.ratios import Comparison
@@ -89,8 +89,7 @@ class Row:
 
     def judge(self, adjusted: float | None) -> str:
         if adjusted is None:
-            is_many = self.get_least_probability() <= LEVEL
-            return "too few turns for so many rows" if is_many else "too few turns"
+            return "too few turns"
         if adjusted <= LEVEL:
             return "**differs**"
         return "perhaps" if self.get_probability() <= LEVEL else "not told apart"
@@ -126,28 +125,9 @@ def find_rows(a: Results, b: Results) -> tuple[list[Row], list[str]]:
 
 
 def choose_tested(rows: list[Row]) -> list[Row]:
-    """As many as can be tested at once, each of which can differ then; rows alike, all or none."""
-    for limit in sorted({row.get_least_probability() for row in rows}, reverse=True):
-        tested = [row for row in rows if row.get_least_probability() <= limit]
-        if limit * len(tested) <= LEVEL:
-            return tested
-    return []
-
-
-def count_needed(rows: int) -> int:
-    """The turns that both runs need for each of so many rows to be tested."""
-    return next(turns for turns in count(1) if 2 / math.comb(2 * turns, turns) * rows <= LEVEL)
-
-
-def say_untested(rows: int, tested: int) -> list[str]:
-    """What helps where some rows have too few turns."""
-    if tested == rows:
-        return []
-    return [
-        f"{rows - tested} of {rows} rows have too few turns: {rows} need {count_needed(rows)} in"
-        " both runs (`--turns`, and",
-        "`--seconds` that leave them time), fewer rows, such as those of one axis, need fewer.",
-    ]
+    """Those that could differ among so many; rows alike, all or none."""
+    could = [row for row in rows if row.get_least_probability() <= LEVEL]
+    return [row for row in could if len(could) * row.get_least_probability() <= LEVEL]
 
 
 def get_constant_factors(results: Results) -> dict[str, str]:
@@ -193,7 +173,7 @@ def compare(a: Results, b: Results) -> str:
         f"by Holm's method for all {len(tested)} rows that have turns enough, is at most {LEVEL}.",
         f"*perhaps*: it is for this row alone; noise makes {len(tested) * LEVEL:.2g} such rows.",
         "What was measured in one round does not tell how processes of the same program differ.",
-        *say_untested(len(rows), len(tested)),
+        f"{len(rows) - len(tested)} of {len(rows)} rows have too few turns (`--turns`).",
     ]
     lines += [f"- In one of them only: {name}" for name in sorted(alone)]
     return "\n".join(lines)

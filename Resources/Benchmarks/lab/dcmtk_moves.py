@@ -23,17 +23,10 @@ from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver, describe_modality
 from lab.cells import Bench, Contestant, Entry, Factors, Figures
 from lab.dcmtk_route import (
-    NAGLE,
-    Route,
-    describe,
-    find_route_obstacle,
-    get_bits,
-    make_environment,
-)
-from lab.dcmtk_sockets_page import (
     GDCM,
     ITSELF,
     LOOPBACK,
+    NAGLE,
     NAGLE_OFF,
     NAGLE_ON,
     NO_DELAY,
@@ -43,7 +36,12 @@ from lab.dcmtk_sockets_page import (
     SHIPPED,
     TO_ORTHANC,
     TUNED,
+    Route,
     compute_pace,
+    describe,
+    find_route_obstacle,
+    get_bits,
+    make_environment,
 )
 from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
 from lab.retrieve import IN_MEMORY, MOVER, count_files

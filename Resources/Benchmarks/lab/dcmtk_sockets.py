@@ -7,36 +7,46 @@ the same here. iperf3 shows what the path carries with such buffers.
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from harness.distance import has_netem
 from harness.images import Image
 from harness.orthanc import find_free_port
 from harness.receivers import Receiver, StoreScp
-from lab import dcmtk_sockets_page
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.dcmtk_moves import CLIENTS, TRIAL, open_archive, open_servers
-from lab.dcmtk_route import NAGLE, Route, describe, find_route_obstacle, make_environment
-from lab.dcmtk_sockets_page import (
+from lab.dcmtk_route import (
     AWAY,
     FROM_ARCHIVE,
     IPERF,
     LOOPBACK,
+    MANY,
     MOVE,
+    NAGLE,
     NONE,
     PAIR,
     PATHS,
     STORE,
     TO_ORTHANC,
     TRANSFERS,
+    Route,
+    compute_seconds,
+    describe,
+    find_route_obstacle,
+    make_environment,
 )
 from lab.machine import describe_packages
 from lab.options import add_plan, make_series
-from lab.published import AFTER, BEFORE, FIXED_BUFFER
 from lab.senders import STORESCU
+from lab.tables import Table, show
+
+# Reports 000 and 001: TCP_BUFFER_LENGTH, slow and fast; what DCMTK set by itself then
+BEFORE, AFTER = 129075, 129076
+FIXED_BUFFER = 65536
 
 BUFFERS = [NONE, 4096, 16384, 65536, BEFORE, AFTER, 262144, 1048576, 4194304]
 OF_PAIR = [NONE, 65536, BEFORE, AFTER, 4194304]  # which is like loopback, but for its packets
@@ -163,6 +173,43 @@ def list_archives(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
                     yield name, buffer
 
 
+def name_way(factors: Factors, name: str) -> str:
+    return f"{factors['Path'].partition(',')[0]}, {factors['Transfer']}, {name}"
+
+
+def place_store(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
+    """Between DCMTK's programs."""
+    if factors["Transfer"] != STORE:
+        return None
+    return f"{factors['Path'].partition(',')[0]}, {name}", factors["TCP_BUFFER_LENGTH"]
+
+
+def place_way(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[str, str] | None:
+    """By all ways, with the buffers that all of them have."""
+    buffer = factors["TCP_BUFFER_LENGTH"]
+    is_common = buffer in map(str, options["server_buffers"])
+    return (name_way(factors, name), buffer) if is_common else None
+
+
+TABLES = [
+    Table(
+        f"Seconds for {MANY} images",
+        "s by TCP_BUFFER_LENGTH",
+        place_way,
+        compute_seconds,
+        has_ranges=True,
+    ),
+    Table(
+        "The first image of a C-MOVE",
+        "s by TCP_BUFFER_LENGTH",
+        place_way,
+        lambda figures: figures.get("first image"),
+        has_ranges=True,
+    ),
+    Table("Speed by TCP_BUFFER_LENGTH", "Mb/s", place_store, chart="TCP_BUFFER_LENGTH, bytes"),
+]
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--paths", nargs="+", choices=PATHS, default=PATHS)
     command.add_argument("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
@@ -216,6 +263,6 @@ EXPERIMENT = Experiment(
         "turns": 2,
         "seconds": 6,
     },
-    answer=dcmtk_sockets_page.answer,
+    answer=show(TABLES),
     facts=describe_here,
 )

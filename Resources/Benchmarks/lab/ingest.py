@@ -8,6 +8,7 @@ numbers in parallel that it has, others fewer.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,25 +27,9 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
-from lab import ingest_page, ingest_report
+from lab import phases, tables
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
-from lab.ingest_page import (
-    BASE,
-    DCMTK,
-    DISK,
-    GDCM,
-    HTTP,
-    HTTP_GZIP,
-    MOVE,
-    MOVE_NO_NAGLE,
-    NATIVE,
-    NO_NAGLE,
-    NODELAY,
-    PUBLISHED,
-    SLOW,
-    SLOW_ONE,
-    STORESCU,
-)
+from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
 from lab.phases import PHASES, share_phases
@@ -56,6 +41,7 @@ from lab.processes import (
     get_time_since,
     read_processor_times,
 )
+from lab.results import Cell, Results
 from lab.senders import (
     Send,
     Target,
@@ -69,6 +55,39 @@ from lab.senders import (
     use_storescu,
 )
 from lab.stalls import DICOM_RS, PRESETS, STOCK, TUNED
+
+STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
+HTTP_GZIP = "HTTP client that accepts gzip"
+NO_NAGLE, MOVE_NO_NAGLE = f"{STORESCU} with TCP_NODELAY=1", f"{MOVE} with TCP_NODELAY=1"
+BASE, DISK = "base", "disk"
+NODELAY = "Orthanc with TCP_NODELAY=1"
+DCMTK, GDCM, NATIVE = (
+    f"to JPEG Lossless by {engine}" for engine in ("DCMTK", "GDCM", "the native engine")
+)
+SLOW, SLOW_ONE = "slow disk", "slow disk, DicomThreadsCount 1"
+
+
+def name_threads(threads: int, source: int) -> str:
+    return f"DICOM threads {threads} / {source} (destination / source)"
+
+
+# Report 002, by sender and server: seconds until each of so many in parallel has sent all images
+PUBLISHED_IMAGES = 373
+PUBLISHED = {
+    (STORESCU, "DicomThreadsCount 1"): {1: 27.7, 2: 24.5, 4: 26.8, 8: 30.5, 16: 60.4},
+    (STORESCU, BASE): {1: 25.9, 2: 25.1, 4: 25.1, 8: 25.6, 16: 37.5},
+    (STORESCU, DCMTK): {1: 28.3, 2: 27.3, 8: 27.3, 16: 41.3},
+    (STORESCU, GDCM): {1: 28.8, 2: 27.4, 8: 27.1, 16: 41.6},
+    (HTTP, BASE): {1: 6.8, 2: 7.1, 4: 8.8, 8: 18.0, 16: 38.4},
+    (HTTP, DCMTK): {1: 9.6, 2: 9.6, 4: 12.0, 8: 18.7, 16: 40.7},
+    (HTTP, GDCM): {1: 9.9, 2: 9.9, 4: 11.7, 8: 19.9, 16: 39.2},
+    (MOVE, name_threads(1, 4)): {1: 4.1, 2: 7.6, 4: 15.0, 8: 30.4},
+    (MOVE, BASE): {1: 4.3, 2: 4.8, 4: 7.3, 8: 14.5},
+    (MOVE, name_threads(16, 1)): {1: 3.8, 2: 7.6, 4: 15.2, 8: 32.2},
+    (MOVE, name_threads(16, 16)): {1: 4.1, 2: 3.9, 4: 6.8, 8: 13.8, 16: 27.3},
+    (STORESCU, SLOW_ONE): {1: 89.5, 2: 168.8},
+    (STORESCU, SLOW): {1: 91.5, 2: 128.8, 4: 261.7},
+}
 
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds_sum"
 JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70"
@@ -136,7 +155,7 @@ class Site:
 
     def enter(self, factors: Factors) -> Entry:
         """Both presets, by one kind of sender."""
-        count, sender = ingest_page.split_senders(factors["Senders"])
+        count, sender = split_senders(factors)
         if sender == "dicom-rs" and not self._arguments.dicom_rs.exists():
             reason = (
                 "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
@@ -408,7 +427,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
                 source_threads=source,
             )
             for threads, source in ((1, 4), (16, 1), (16, 16))
-            if (name := ingest_page.name_threads(threads, source))
+            if (name := name_threads(threads, source))
         ],
         "transcoding": [
             *(
@@ -476,6 +495,70 @@ def is_below_at_first(turns: list[Turn]) -> bool:
     )
 
 
+def name_senders(count: int, sender: str) -> str:
+    return f"{count} x {sender}"
+
+
+def split_senders(factors: Factors) -> tuple[int, str]:
+    count, sender = factors["Senders"].split(" x ")
+    return int(count), sender
+
+
+def place_senders(_: object, factors: Factors, name: str) -> tuple[str, str]:
+    count, sender = split_senders(factors)
+    return f"{sender}; {factors['Server']}, {name.removeprefix('preset ')}", f"{count} in parallel"
+
+
+def place_base(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
+    return place_senders(_, factors, name) if factors["Server"] == BASE else None
+
+
+def get_throughput(figures: Figures) -> float:
+    return figures["throughput"]
+
+
+def find_seconds(factors: Factors, throughput: float) -> float:
+    """That these senders take if each sends as many images as the published ones."""
+    return split_senders(factors)[0] * PUBLISHED_IMAGES / throughput
+
+
+TABLES = [
+    tables.Table(
+        f"Seconds until each sender has sent {PUBLISHED_IMAGES} images",
+        "sender; server, sockets",
+        place_senders,
+        get_throughput,
+        find_seconds,
+        published={
+            f"{sender}; {server}": {f"{count} in parallel": it for count, it in row.items()}
+            for (sender, server), row in PUBLISHED.items()
+        },
+        publisher="report 002",
+    ),
+    tables.Table(
+        "Speed by senders in parallel",
+        "images/s",
+        place_base,
+        get_throughput,
+        chart="senders in parallel",
+    ),
+]
+
+
+def list_drawn(cells: list[Cell]) -> list[Cell]:
+    """Single storescu, and one of each kind of sender and server: 4 in parallel, or the nearest."""
+    chosen: dict[tuple[str, str], Cell] = {}
+    for cell in sorted(cells, key=lambda cell: abs(math.log2(split_senders(cell.factors)[0] / 4))):
+        chosen.setdefault((split_senders(cell.factors)[1], cell.factors["Server"]), cell)
+    single = [{"Server": server, "Senders": name_senders(1, STORESCU)} for server in (DISK, BASE)]
+    return [cell for cell in cells if cell in chosen.values() or cell.factors in single]
+
+
+def answer(results: Results, charts: Charts) -> list[str]:
+    drawn = phases.answer(results, charts, list_drawn)
+    return [*tables.show(TABLES)(results, charts), *drawn]
+
+
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     arguments.disk.mkdir(parents=True, exist_ok=True)
     arguments = argparse.Namespace(
@@ -484,7 +567,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [
         Stage(
             [
-                {"Server": setup.name, "Senders": ingest_page.name_senders(count, sender)}
+                {"Server": setup.name, "Senders": name_senders(count, sender)}
                 for sender, count in setup.cells
             ],
             partial(open_site, arguments, setup),
@@ -553,6 +636,6 @@ EXPERIMENT = Experiment(
         "turns": 1,
         "seconds": 5,
     },
-    answer=ingest_report.answer,
+    answer=answer,
     facts=describe_here,
 )

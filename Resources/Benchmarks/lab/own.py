@@ -62,12 +62,6 @@ NOT_BEGUN = re.compile(
     "Association Re(jected|quest Failed)|No (Acceptable Presentation|presentation context)"
 )
 
-STARTS = (
-    "- C-STORE's time has the start of `storescu` in it, and its reading of the files; that of POST"
-    " has neither. How much that is, *alone* tells: the time of one image by itself, with all that"
-    " comes before it and after it."
-)
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -514,43 +508,14 @@ def describe_fastest(cell: Cell) -> list[str]:
     if not speeds:
         return []
     fastest = max(speeds, key=lambda way: median(speeds[way]))
-    turns = [
-        {way: figures["throughput"] for way, figures in turn.items()}
-        for turns in cell.rounds
-        for turn in turns
-    ]
-    first = sum(fastest in turn and turn[fastest] == max(turn.values()) for turn in turns)
     lines = [
-        f"- Fastest: **{fastest}**, {format_values(speeds[fastest])} images/s,"
-        f" {format_number(median(cell.list_values(fastest, 'speed')))} MB/s; the first of"
-        f" {len(speeds)} ways in {first} of {len(turns)} turns."
+        f"- Fastest of {len(speeds)} ways: **{fastest}**, {format_values(speeds[fastest])}"
+        f" images/s, {format_number(median(cell.list_values(fastest, 'speed')))} MB/s."
     ]
     found = phases.find_medians(cell, fastest)
     if found:
         largest = phases.describe_largest(found, phases.find_work(cell, fastest))
         lines.append(f"- What holds it back: {largest}.")
-    return lines
-
-
-def describe_starts(cell: Cell, images: int) -> list[str]:
-    """Which figures have the starts of several storescu in them, and how much one takes.
-
-    `images`: of a turn.
-    """
-    lines = []
-    for way in cell.list_contestants():
-        kind, _, count = way.partition(", ")
-        alone, speed = (cell.list_values(way, figure) for figure in ("alone", "throughput"))
-        if kind != C_STORE or count.startswith("1 ") or not (alone and speed):
-            continue
-        number = count.partition(" ")[0]
-        one, whole = median(alone), 1000 * images / median(speed)
-        lines.append(
-            f"- {way}: **the starts of {number} `storescu` are in the figure**, in parallel: do not"
-            f" compare it with 1 association. One alone, with one image, takes"
-            f" {format_number(one)} ms; all {images} images took {format_number(whole)} ms. More"
-            " `--images` make it less."
-        )
     return lines
 
 
@@ -563,10 +528,6 @@ def answer(results: Results, charts: Charts) -> list[str]:
         _, is_advised, advice = cell.note.partition(ADVICE)
         if is_advised:
             lines.append(f"- `/perf/advice`: {advice}.")
-        if not is_watched:
-            lines += describe_starts(cell, results.options["images"])
-        if any(name.startswith(C_STORE) for name in cell.list_contestants()):
-            lines.append(STARTS)
     return [*lines, *([""] if lines else []), *phases.answer(results, charts)]
 
 

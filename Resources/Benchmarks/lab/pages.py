@@ -26,8 +26,6 @@ BLOCK = re.compile(
 CHART = re.compile(r"!\[[^\]]*\]\(([\w.-]+\.svg)\)")
 MACHINE = "machine"
 
-# What can be made of the rest
-COMPUTED = ("Comparisons", "LoadAverages", "Skipped")
 DIGITS = 5  # of a figure: more than anything here is sure of
 
 
@@ -78,27 +76,6 @@ def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
     return [page, *drawn]
 
 
-def rename(page: Path, target: Path) -> list[Path]:
-    """A page of a run, and the charts that are named after it and that it shows: those made of it.
-
-    All that was renamed; nothing where there is no page.
-    """
-    if not page.exists():
-        return []
-    text = page.read_text("utf-8")
-    renamed = []
-    for chart in set(CHART.findall(text)):
-        old = page.with_name(chart)
-        if chart.startswith(f"{page.stem}-") and old.exists():
-            new = target.with_name(target.stem + chart.removeprefix(page.stem))
-            old.replace(new)
-            text = text.replace(f"]({chart})", f"]({new.name})")
-            renamed.append(new)
-    target.write_text(text, "utf-8")
-    page.unlink()
-    return [target, *sorted(renamed)]
-
-
 def shorten(value: object) -> object:
     if isinstance(value, dict):
         return {key: shorten(item) for key, item in value.items()}
@@ -109,7 +86,6 @@ def shorten(value: object) -> object:
 
 def keep(source: Path, target: Path) -> None:
     """A result for a page, smaller: a line a cell, no more digits than can be read."""
-    document = Results.read(source).to_json()
-    kept = {key: shorten(value) for key, value in document.items() if key not in COMPUTED}
-    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    document = shorten(Results.read(source).to_json())
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     target.write_text(text.replace('{"Factors":', '\n{"Factors":') + "\n", "utf-8")

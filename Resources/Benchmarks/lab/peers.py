@@ -31,7 +31,7 @@ from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
 from lab.ratios import Comparison
-from lab.report import ANSWER, ONE_ROUND, format_parts, format_table, list_ratio_rows
+from lab.report import ONE_ROUND, format_table, list_ratio_rows
 from lab.results import Results
 from lab.senders import Target, use_storescu
 
@@ -179,9 +179,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
-# What it says: the plugin beside each other receiver
-
-
 def compare_with_each(results: Results, figure: str) -> list[Comparison]:
     """Orthanc with the plugin / each other receiver."""
     return [
@@ -191,39 +188,6 @@ def compare_with_each(results: Results, figure: str) -> list[Comparison]:
         if other != TUNED
         and (comparison := results.compare_two(cell, figure, other, TUNED)) is not None
     ]
-
-
-def judge(comparison: Comparison) -> str:
-    """Whether the interval of its median holds 1; nothing where there is none."""
-    ratio = comparison.get_ratio()
-    if ratio.low is None or ratio.high is None:
-        return ""
-    if ratio.low > 1:
-        return "more than"
-    return "less than" if ratio.high < 1 else "not told apart from"
-
-
-def say_beside_each(figure: str, comparisons: list[Comparison]) -> str:
-    others: dict[str, list[str]] = {}
-    few = []
-    for comparison in comparisons:
-        verdict = judge(comparison)
-        if verdict:
-            others.setdefault(verdict, []).append(comparison.a)
-        else:
-            few.append(say_roughly(comparison))
-    verdicts = [f"{verdict} {', '.join(names)}" for verdict, names in others.items()]
-    if few:
-        verdicts.append(f"{', '.join(few)}, with too few turns for an interval")
-    return f"- {figure} of {TUNED}: {'; '.join(verdicts)}."
-
-
-def say_roughly(comparison: Comparison) -> str:
-    """The median of the ratios, and their range: all there is of a few turns."""
-    ratio = comparison.get_ratio()
-    low, middle, high = (f"{x:.3g}" for x in (ratio.minimum, ratio.median, ratio.maximum))
-    span = "" if low == high else f" ({low} to {high})"
-    return f"{middle}{span} times {comparison.a}"
 
 
 def count_larger(comparison: Comparison) -> str:
@@ -244,9 +208,8 @@ def answer(results: Results, _: object) -> list[str]:
         for figure, comparisons in found.items()
         for comparison, row in zip(comparisons, list_ratio_rows(comparisons), strict=True)
     ]
-    said = [say_beside_each(figure, comparisons) for figure, comparisons in found.items()]
-    table = [*format_table(head, rows), ONE_ROUND]
-    return format_parts({ANSWER: said, f"{TUNED} / each other receiver": table})
+    heading = f"### {TUNED} / each other receiver"
+    return [heading, "", *format_table(head, rows), ONE_ROUND, ""]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@
 The phases of a turn stand among its figures, in ms an image; the page has a table and a chart.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
@@ -24,16 +24,22 @@ PHASES = [
 ]
 PAUSE = "Idle"  # the sender's, before an image
 
+# What no phase holds: programs that start, associations that are made
+REST = "rest"
+
 # "Paired" has as many as there are phases
 COLOURS = {
     phase: "0.88" if phase == PAUSE else plt.get_cmap("Paired")(number)
     for number, phase in enumerate(PHASES)
-}
+} | {REST: "0.94"}
 
 # Parts of others: of the first of these that was seen. Where storage and index cannot be told
 # apart, both are "Commit"; of several instances, some may have the one and some the other.
 INSIDE = {"Sync": ("Storage",), "Remote": ("Storage",), "Database": ("Index", "Commit")}
 PREFIX = "phase "
+HEADING = "Where the time of an instance went"
+
+Row = tuple[Cell, str]  # and a contestant of it
 
 
 def average_phases(instances: Sequence[dict[str, Any]]) -> Figures:
@@ -67,12 +73,14 @@ def find_work(cell: Cell, contestant: str) -> float:
     return median([sum_work(found) for found in turns if found] or [0])
 
 
-def list_rows(results: Results) -> Iterable[tuple[Cell, str, dict[str, float]]]:
-    for cell in results.cells:
-        for contestant in cell.list_contestants():
-            phases = find_medians(cell, contestant)
-            if phases:
-                yield cell, contestant, phases
+def list_rows(cells: Iterable[Cell]) -> list[Row]:
+    """Contestants of which phases were seen."""
+    return [
+        (cell, contestant)
+        for cell in cells
+        for contestant in cell.list_contestants()
+        if find_medians(cell, contestant)
+    ]
 
 
 def list_work(phases: dict[str, float]) -> dict[str, float]:
@@ -119,56 +127,68 @@ def describe_largest(phases: dict[str, float], work: float) -> str:
     return text
 
 
-def list_table(results: Results) -> list[str]:
-    rows = list(list_rows(results))
-    seen = [phase for phase in PHASES if any(phase in phases for *_, phases in rows)]
+def find_phases(cell: Cell, contestant: str) -> dict[str, float]:
+    """Milliseconds of an instance in each phase, and in none; none is inside another."""
+    spent = separate(find_medians(cell, contestant))
+    rest = median(cell.list_values(contestant, "an instance") or [0]) - sum(spent.values())
+    return {phase: time for phase, time in {**spent, REST: rest}.items() if time > 0}
+
+
+def name_phase(phase: str) -> str:
+    return f"{INSIDE[phase][0]}: {phase}".lower() if phase in INSIDE else phase.lower()
+
+
+def list_table(results: Results, rows: list[Row]) -> list[str]:
+    seen = [phase for phase in COLOURS if any(phase in find_phases(*row) for row in rows)]
     lines = []
-    for cell, contestant, phases in rows:
-        work = find_work(cell, contestant) or 1
-        texts = []
-        for phase in seen:
-            time = phases.get(phase)
-            share = "" if phase == PAUSE or time is None else f" ({time / work:.0%})"
-            texts.append("" if time is None else f"{format_number(time)}{share}")
-        lines.append([results.name_cell(cell), contestant, *texts])
-    return format_table(["cell", "contestant", *(phase.lower() for phase in seen)], lines)
+    for cell, contestant in rows:
+        alone = find_phases(cell, contestant)
+        whole = sum(alone.values()) or 1
+        spent = {**alone, **find_medians(cell, contestant)}  # with what is inside
+        shares = (f"{spent[phase] / whole:.0%}" if phase in spent else "" for phase in seen)
+        lines.append([results.name_cell(cell), contestant, format_number(whole), *shares])
+    return format_table(["cell", "contestant", "an instance, ms", *map(name_phase, seen)], lines)
 
 
-def draw(results: Results, path: Path) -> None:
-    """A bar for each contestant of each cell, made of its phases."""
-    rows = list(list_rows(results))
+def draw(results: Results, rows: list[Row], path: Path) -> None:
+    """Shares of an instance's time, and the time.
+
+    From a fast store to a slow one these differ by a hundred times: no common scale shows both.
+    """
+    times = [find_phases(*row) for row in rows]
+    wholes = [sum(spent.values()) or 1 for spent in times]
     with plt.rc_context(SETTINGS):
-        height = 1.4 + 1.6 * ROW * len(rows)
+        height = 1.6 + ROW * len(rows)
         chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
-        names = [
-            f"{results.name_cell(cell)}: {contestant}" if len(results.cells) > 1 else contestant
-            for cell, contestant, _ in rows
-        ]
-        begins = [0.0] * len(rows)
-        for phase in PHASES:
-            times = [separate(phases).get(phase, 0) for *_, phases in rows]
-            if any(times):
-                colour = COLOURS[phase]
-                axes.barh(names, times, left=begins, label=phase.lower(), color=colour)
-            begins = [begin + time for begin, time in zip(begins, times, strict=True)]
-        axes.invert_yaxis()
-        axes.set_xlabel("ms an image: medians of the turns")
+        places, left = range(len(rows)), [0.0] * len(rows)
+        for phase, colour in COLOURS.items():
+            widths = [
+                100 * spent.get(phase, 0) / whole
+                for spent, whole in zip(times, wholes, strict=True)
+            ]
+            if any(widths):
+                axes.barh(places, widths, left=left, color=colour, label=name_phase(phase))
+            left = [before + width for before, width in zip(left, widths, strict=True)]
+        for place, whole in zip(places, wholes, strict=True):
+            axes.text(101, place, f"{format_number(whole)} ms", va="center", fontsize=7)
+        axes.set_yticks(places, [f"{results.name_cell(cell)}: {name}" for cell, name in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlim(0, 112)
+        axes.set_xticks(range(0, 101, 25))
+        axes.set_xlabel("% of an instance's time; its ms")
         axes.set_title(f"{results.experiment}: where the time goes, {results.date}")
-        axes.grid(axis="x", alpha=0.3)
         chart.legend(loc="outside lower center", ncols=5)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
 
 
-def answer(results: Results, charts: Charts) -> list[str]:
-    """The section of an experiment whose turns have phases; nothing where none has."""
-    rows = list(list_rows(results))
+def answer(
+    results: Results, charts: Charts, choose: Callable[[list[Cell]], list[Cell]] = lambda it: it
+) -> list[str]:
+    """The section of an experiment whose turns have phases; the chart is of the chosen cells."""
+    rows = list_rows(results.cells)
     if not rows:
         return []
-    file = charts.add("phases", partial(draw, results))
-    lines = ["### Where the time goes: ms an image (share without the sender's pauses)", ""]
-    lines += [f"![phases]({file})\n"]
-    for cell, contestant, phases in rows:
-        who = f"{results.name_cell(cell)}, {contestant}" if len(results.cells) > 1 else contestant
-        lines += [f"- {who}: {describe_largest(phases, find_work(cell, contestant))}."]
-    return [*lines, "", *list_table(results)]
+    file = charts.add("phases", partial(draw, results, list_rows(choose(results.cells))))
+    lines = [f"### {HEADING}", "", f"![where the time of an instance went]({file})", ""]
+    return [*lines, *list_table(results, rows)]

@@ -4,7 +4,6 @@
 import math
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 Pair = tuple[float, float]
 
@@ -33,15 +32,6 @@ class Spread:
     low: float | None
     high: float | None
 
-    def to_json(self) -> dict[str, float | None]:
-        return {
-            "Median": self.median,
-            "Minimum": self.minimum,
-            "Maximum": self.maximum,
-            "Low": self.low,
-            "High": self.high,
-        }
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -58,7 +48,6 @@ class Comparison:
     a: str
     b: str
     rounds: list[list[Pair]]
-    note: str = ""
 
     def get_pairs(self) -> list[Pair]:
         return [pair for pairs in self.rounds for pair in pairs]
@@ -85,17 +74,3 @@ class Comparison:
 
     def get_median_b(self) -> float:
         return median(b for _, b in self.get_pairs())
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "Scenario": self.scenario,
-            "Figure": self.figure,
-            "Unit": self.unit,
-            "A": self.a,
-            "B": self.b,
-            "MedianA": self.get_median_a(),
-            "MedianB": self.get_median_b(),
-            "Ratio": self.get_ratio().to_json(),
-            "Rounds": self.rounds,
-            "Note": self.note,
-        }

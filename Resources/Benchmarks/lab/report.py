@@ -48,15 +48,6 @@ def format_table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
     return ["| " + " | ".join(line) + " |" for line in lines] + [""]
 
 
-def format_parts(parts: dict[str, list[str]]) -> list[str]:
-    """Those that say something, below their headings."""
-    lines: list[str] = []
-    for heading, part in parts.items():
-        if part:
-            lines += [f"### {heading}", "", *part, ""]
-    return lines
-
-
 def list_declined(cell: Cell) -> Iterable[str]:
     """Who did not take part, or not with all."""
     for who, why in cell.declined.items():

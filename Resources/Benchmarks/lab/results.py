@@ -129,7 +129,7 @@ class Results:
         ]
         pairs = [found for found in pairs if found]
         name, unit = self.name_cell(cell), self.figures[figure].unit
-        return Comparison(name, figure, unit, a, b, pairs, cell.note) if pairs else None
+        return Comparison(name, figure, unit, a, b, pairs) if pairs else None
 
     def list_comparisons(self) -> list[Comparison]:
         return [found for cell in self.cells for found in self.compare(cell)]
@@ -140,7 +140,6 @@ class Results:
             "Date": self.date,
             "Command": self.command,
             "Machine": self.machine,
-            "LoadAverages": [cell.load for cell in self.cells],
             "Options": self.options,
             **({"Fingerprints": self.fingerprints} if self.fingerprints else {}),
             "IsComplete": self.is_complete(),
@@ -153,12 +152,6 @@ class Results:
                 for name, figure in self.figures.items()
             },
             "Cells": [cell.to_json() for cell in self.cells],
-            "Comparisons": [found.to_json() for found in self.list_comparisons()],
-            "Skipped": {
-                f"{self.name_cell(cell)}: {name}": reason
-                for cell in self.cells
-                for name, reason in cell.declined.items()
-            },
         }
 
     @classmethod

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 import pydicom
@@ -29,7 +28,6 @@ from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from harness.transcoding import JPEG_LOSSLESS_SV1
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.charts import Charts, list_measured
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
@@ -43,9 +41,6 @@ from lab.processes import (
     read_processor_times,
     run_clients,
 )
-from lab.published import CURL_MB, PLAIN_SERVED, REPORT_003, SERVED, UNIT, Found
-from lab.report import format_number
-from lab.results import Cell, Results
 from lab.senders import get_limit, use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -61,7 +56,6 @@ OF_JPEG = f"{ARCHIVE} of JPEG Lossless"
 WITH_INDEX = "with that of Orthanc 1.12.10"
 INDEXES = ["as shipped", WITH_INDEX]
 FEW = 200  # images among the others
-PLAIN_SERVERS = ("nginx", FTP)
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
 CACHED, ON_DISK = "in the page cache", "on the disk only"
@@ -122,7 +116,8 @@ def read_uid(path: Path) -> str:
 
 
 def count_archive(folder: Path) -> tuple[int, int]:
-    with zipfile.ZipFile(folder / "all") as archive:
+    (file,) = folder.iterdir()
+    with zipfile.ZipFile(file) as archive:
         if archive.testzip() is not None:
             raise ClientError("the archive is broken")
         entries = archive.infolist()
@@ -130,8 +125,13 @@ def count_archive(folder: Path) -> tuple[int, int]:
 
 
 def count_parts(folder: Path) -> tuple[int, int]:
-    with (folder / "all").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        return sum(1 for _ in re.finditer(re.escape(PART), content)), len(content)
+    """Of multipart answers, which may be as large as a study."""
+    count = size = 0
+    for path in folder.iterdir():
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            count += sum(1 for _ in re.finditer(re.escape(PART), content))
+            size += len(content)
+    return count, size
 
 
 def count_compressed(images: list[Image], server: OrthancServer, folder: Path) -> tuple[int, int]:
@@ -139,12 +139,6 @@ def count_compressed(images: list[Image], server: OrthancServer, folder: Path) -
     count, size = count_archive(folder)
     stored = int(server.get_json("/statistics")["TotalUncompressedSize"])
     return count, sum(image.get_size() for image in images) if size == stored else size
-
-
-def count_single_parts(folder: Path) -> tuple[int, int]:
-    """Of one multipart answer for each image."""
-    contents = [path.read_bytes() for path in folder.iterdir()]
-    return sum(content.count(PART) for content in contents), sum(map(len, contents))
 
 
 def count_one_file(images: list[Image], folder: Path) -> tuple[int, int]:
@@ -174,11 +168,6 @@ def use_ftp(url: str, names: list[str], folder: Path) -> list[str | Path]:
 
 def read_seconds(said: str) -> float:
     return float(said.splitlines()[-1])
-
-
-def use_curl_once(url: str, accept: str, folder: Path) -> list[str | Path]:
-    start = ["curl", "--disable", "--silent", "--show-error", "--fail", "--noproxy", "*"]
-    return [*start, "--header", f"Accept: {accept}", "--output", folder / "all", url]
 
 
 def use_query(program: list[str], port: int, study: str, folder: Path) -> list[str | Path]:
@@ -221,8 +210,8 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
         )
         for connections in (1, 4, 8)
     }
-    archive = partial(use_curl_once, f"{server.url}/studies/{study}/archive", "*/*")
-    web = partial(use_curl_once, f"{server.url}/dicom-web/studies/{uid}", MULTIPART)
+    archive = partial(use_curl, [f"{server.url}/studies/{study}/archive"], 1)
+    web = partial(use_curl, [f"{server.url}/dicom-web/studies/{uid}"], 1, accept=MULTIPART)
     get = partial(use_query, ["getscu", "-aet", MOVER], server.dicom_port, uid)
     move = ["movescu", "-aet", MOVER, "-aem", MOVER, "--port", str(mover_port)]
     return {
@@ -249,14 +238,14 @@ def list_archive_ways(
     for other in compressed:
         (study,), (same,) = server.get_json("/studies"), other.get_json("/studies")
         ways[LEVEL_1] = Way(
-            partial(use_curl_once, f"{server.url}/studies/{study}/archive", "*/*"),
+            partial(use_curl, [f"{server.url}/studies/{study}/archive"], 1),
             server.pid,
             count_archive,
             prepare=partial(set_archive_level, server, 1),
             end=partial(set_archive_level, server, "default"),
         )
         ways[OF_JPEG] = Way(
-            partial(use_curl_once, f"{other.url}/studies/{same}/archive", "*/*"),
+            partial(use_curl, [f"{other.url}/studies/{same}/archive"], 1),
             other.pid,
             partial(count_compressed, images, other),
         )
@@ -273,9 +262,7 @@ def list_index_ways(server: OrthancServer, images: list[Image]) -> dict[str, Way
     looked_up = [f"{series}/{image.sop_instance_uid}" for image in images]
     return {
         "REST, 1 connection": Way(partial(use_curl, urls, 1), server.pid, count_files),
-        BY_UID: Way(
-            partial(use_curl, looked_up, 1, accept=MULTIPART), server.pid, count_single_parts
-        ),
+        BY_UID: Way(partial(use_curl, looked_up, 1, accept=MULTIPART), server.pid, count_parts),
     }
 
 
@@ -449,117 +436,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def say_fastest(cell: Cell) -> str:
-    """Orthanc's fastest way beside the plain servers'."""
-    speeds = list_speeds(cell)
-    plain = {name: speed for name, speed in speeds.items() if name.startswith(PLAIN_SERVERS)}
-    own = {name: speed for name, speed in speeds.items() if name not in plain}
-    best, fastest = (max(ways, key=lambda name: ways[name]) for ways in (own, plain))
-    slowest_turn = min(cell.list_values(best, "speed"))
-    as_fast = [
-        name
-        for name in own
-        if name != best and max(cell.list_values(name, "speed")) >= slowest_turn
-    ]
-    others = f" (not told apart from {', '.join(as_fast)})" if as_fast else ""
-    return (
-        f"- {cell.factors['Server']}, {cell.factors['Files']}: the fastest way is {best}{others} "
-        f"with {format_number(own[best])} MB/s, {own[best] / plain[fastest]:.2f} of {fastest} "
-        f"({format_number(plain[fastest])}); the slowest is "
-        f"{min(own, key=lambda name: own[name])} with {format_number(min(own.values()))}. "
-        f"Published: {SERVED} by MINT, {PLAIN_SERVED} by a file server (of our MB, most likely, "
-        f"{SERVED * CURL_MB:.0f} and {PLAIN_SERVED * CURL_MB:.0f}), on a line of 1 Gb/s that "
-        "carries no more."
-    )
-
-
-def say_cold(warm: Cell, cold: Cell) -> str:
-    """What reading from the disk takes away, way by way."""
-    ratios = {
-        name: median(cold.list_values(name, "speed")) / median(warm.list_values(name, "speed"))
-        for name in warm.list_contestants()
-        if name in cold.list_contestants()
-    }
-    ways = "; ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
-    return f"- {warm.factors['Server']}, {ON_DISK} / {CACHED}: {ways}."
-
-
-def say_archives(cell: Cell) -> str:
-    """What the plugin makes of the archive."""
-    speeds = list_speeds(cell)
-    plain = speeds[ARCHIVE]
-    fastest = max(speed for name, speed in speeds.items() if not name.startswith(PLAIN_SERVERS))
-    ways = "; ".join(
-        f"{name} {format_number(speeds[name])} MB/s, {speeds[name] / plain:.1f} times"
-        for name in (LEVEL_1, OF_JPEG)
-    )
-    return (
-        f"- {cell.factors['Server']}, {cell.factors['Files']}: {ARCHIVE} {format_number(plain)} "
-        f"MB/s; {ways}. The fastest way is {fastest / plain:.0f} times as fast as the first, "
-        f"{fastest / speeds[LEVEL_1]:.1f} times as the second."
-    )
-
-
-def say_index(cells: list[Cell]) -> list[str]:
-    """What look-ups by UID take with and without the index."""
-    shipped, indexed = (
-        next((cell for cell in cells if cell.factors.get("Index") == index), None)
-        for index in INDEXES
-    )
-    if shipped is None or indexed is None:
-        return []
-    before, after = (median(cell.list_values(BY_UID, "throughput")) for cell in (shipped, indexed))
-    return [
-        f"- {shipped.factors['Study']}: {BY_UID}: {format_number(before)} images/s; with the index "
-        f"of Orthanc 1.12.10 {format_number(after)}, {after / before:.1f} times."
-    ]
-
-
-def list_speeds(cell: Cell) -> dict[str, float]:
-    return {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
-
-
-def tell_served(speeds: dict[str, float], way: str, remark: str = "") -> str:
-    """A way's speed, and what it is of nginx's with all in one file, as the report had it."""
-    figure = f"{format_number(speeds[way])} MB/s by {way}{remark}"
-    if way == NGINX_FILE:
-        return figure
-    return f"{figure}, {speeds[way] / speeds[NGINX_FILE]:.2f} of {NGINX_FILE}"
-
-
-def tell_study(speeds: dict[str, float]) -> str:
-    """By one request, as in the report; and by the fastest of Orthanc's ways."""
-    own = [name for name in speeds if not name.startswith(PLAIN_SERVERS)]
-    best = max(own, key=lambda name: speeds[name])
-    web = tell_served(speeds, WADO, ", one request")
-    return f"{web}; fastest: {'the same' if best == WADO else tell_served(speeds, best)}"
-
-
-def tell_report(cells: list[Cell]) -> list[str]:
-    """Report 003, of which all files were in the page cache, claim by claim."""
-    cell = next((cell for cell in cells if cell.factors["Files"] == CACHED), None)
-    if cell is None:
-        return []
-    speeds = list_speeds(cell)
-    figures = {"study": tell_study(speeds), "web": tell_served(speeds, NGINX_FILE)}
-    if FTP_FILE in speeds:
-        figures["ftp"] = tell_served(speeds, FTP_FILE)
-    where = f"{cell.factors['Server']}, {cell.factors['Files']}"
-    found = {key: Found(figure, where) for key, figure in figures.items()}
-    return [f"### {REPORT_003.get_heading()}", "", *REPORT_003.tell(found), UNIT, ""]
-
-
-def answer(results: Results, _: Charts) -> list[str]:
-    everything = list_measured(results)
-    measured = [cell for cell in everything if "Index" not in cell.factors]
-    found = {(cell.factors["Server"], cell.factors["Files"]): cell for cell in measured}
-    pairs = [(found.get((name, CACHED)), found.get((name, ON_DISK))) for name in (SHIPPED, TUNED)]
-    lines = [say_fastest(cell) for cell in measured]
-    lines += [say_cold(warm, cold) for warm, cold in pairs if warm and cold]
-    lines += [say_archives(cell) for cell in measured if LEVEL_1 in cell.list_contestants()]
-    return [*lines, *say_index(everything), "", *tell_report(measured)]
-
-
 def add_options(command: argparse.ArgumentParser) -> None:
     text = "; by itself, all but the first server on the disk only"
     command.add_argument("--servers", nargs="+", choices=SERVERS, help=f"which of them{text}")
@@ -586,6 +462,5 @@ EXPERIMENT = Experiment(
     },
     {"images": 40, "turns": 2, "seconds": 10, "stored": 1000},
     Path("/var/tmp"),
-    answer,
     facts=lambda _: describe_packages("curl", "nginx", "vsftpd", "orthanc-dicomweb"),
 )

@@ -10,34 +10,22 @@ sent counts.
 """
 
 import argparse
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from pathlib import Path
-from statistics import median
+from typing import Any
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
-from lab import wan_charts, wan_report
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage, Turn
-from lab.charts import Charts
-from lab.compare import LEVEL, adjust
-from lab.curves import Curves
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
 from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
-from lab.published import DISTANCES, REPORT_004
-from lab.ratios import Comparison
-from lab.report import format_number, format_parts, format_table, format_values
-from lab.results import Cell, Results
-from lab.wan_report import Speeds, name_trip
+from lab.tables import Table, show
 from lab.wan_site import (
-    ADVISING,
     CIFS,
-    COMPRESSED,
     DICOM,
     FILES,
     FORWARD,
@@ -46,7 +34,6 @@ from lab.wan_site import (
     HTTPS,
     PLAIN,
     PROTOCOLS,
-    RECEIVED,
     SENDERS,
     SEVERAL,
     STOCK,
@@ -62,21 +49,24 @@ KEPT = [DICOM, HTTP]  # of these, whose connections live long enough for congest
 OF_BUFFERS = [*FEW, FORWARD, CIFS]  # of which a fixed buffer is the limit
 FARTHEST = {SEVERAL: 0.2, FORWARD: 0.1}  # seconds: on lines that are longer, they take long
 FAR_TURNS = 2  # beyond the base
-CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
 FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
 
 # What is measured: the whole plan, or what of it has a JSON of its own beside report 004's page
 ALL, FIXED = "all", "fixed"
 
-# Report 004's rows; of HTTP it had a file server
+# Report 004, tables 3 and 4: Mb/s by round trip in ms, with an MTU of 1500; of HTTP it had a file
+# server, of CIFS two sizes of its server's buffers
 PUBLISHED = {
-    DICOM: DISTANCES["DICOM"],
-    HTTPS: DISTANCES["HTTPS"],
-    FTP: DISTANCES["FTP"],
-    FILES: DISTANCES["HTTP"],
+    DICOM: {0.1: 85.8, 25: 9.39, 50: 4.95, 100: 2.55, 200: 1.05, 400: 0.522, 800: 0.301},
+    HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
+    FTP: {0.1: 41.0, 25: 7.51, 50: 3.95, 100: 2.02, 200: 1.05, 400: 0.539, 800: 0.279},
+    FILES: {0.1: 237, 25: 9.73, 50: 7.47, 100: 4.30, 200: 2.26, 400: 1.12, 800: 0.589},
 }
-CIFS_PUBLISHED = {buffers: DISTANCES[f"CIFS, {buffers}"] for buffers in ("16 KiB", "64 KiB")}
+CIFS_PUBLISHED = {
+    "16 KiB": {0.1: 263, 25: 4.04, 50: 1.90, 100: 0.893, 200: 0.477, 400: 0.227, 800: 0.122},
+    "64 KiB": {0.1: 36.7, 25: 4.23, 50: 2.13, 100: 1.07, 200: 0.550, 400: 0.269, 800: 0.135},
+}
 
 
 def is_tuned(name: str, other: str) -> bool:
@@ -208,244 +198,56 @@ def count_findings(turns: list[set[str]]) -> str:
     return ", ".join(told) or f"nothing ({len(turns)} turns)"
 
 
-# The answer
+# The page
 
 
-def list_presets(results: Results) -> Iterable[tuple[Cell, Comparison]]:
-    """Tuned beside stock, wherever both were measured."""
-    for cell in results.cells:
-        names = cell.list_contestants()
-        for stock, tuned in ((a, b) for a in names for b in names if is_tuned(a, b)):
-            pairs = [
-                [(turn[stock]["speed"], turn[tuned]["speed"]) for turn in turns]
-                for turns in cell.rounds
-            ]
-            name = results.name_cell(cell)
-            yield cell, Comparison(name, "speed", "Mb/s", stock, tuned, pairs)
+def place_trip(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[str, str] | None:
+    """On lines that differ from the base in distance only."""
+    line, protocol = Line.from_factors(factors), factors["Protocol"]
+    if line != make_usual(options, line.round_trip):
+        return None
+    return protocol if name == PLAIN else f"{protocol}, {name}", factors["Round trip"]
 
 
-def find_noise(comparison: Comparison) -> float:
-    """The probability of so many turns in which tuned is clearly worse, if it is not.
-
-    The sign test, in one direction (Conover, Practical Nonparametric Statistics, section 3.4).
-    """
-    ratios = comparison.get_units()
-    better = sum(ratio >= 1 - NOISE for ratio in ratios)
-    return sum(math.comb(len(ratios), count) for count in range(better + 1)) / 2 ** len(ratios)
+def place_share(_: object, factors: Factors, __: str) -> tuple[str, str] | None:
+    """CIFS with fixed buffers."""
+    if factors["Protocol"] != CIFS or factors["Buffers"] == AUTO:
+        return None
+    return f"{CIFS}, {factors['Buffers']}", factors["Round trip"]
 
 
-def say_presets(results: Results) -> Iterable[str]:
-    compared = [comparison for _, comparison in list_presets(results)]
-    if not compared:
-        return
-    ratios = [comparison.get_ratio().median for comparison in compared]
-    found: dict[bool, list[str]] = {True: [], False: []}
-    probabilities = adjust([find_noise(comparison) for comparison in compared])
-    for comparison, probability in zip(compared, probabilities, strict=True):
-        ratio = comparison.get_ratio()
-        if ratio.maximum < 1 - NOISE or probability <= LEVEL:
-            text = f"{comparison.scenario}, {comparison.b}: {ratio.median:.2f}"
-            found[probability <= LEVEL].append(f"{text} ({len(comparison.get_pairs())} turns)")
-    worse, perhaps = (f": {'; '.join(names)}" if names else "" for names in found.values())
-    text = (
-        f"- Tuned / stock is {min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}, "
-        f"in {len(ratios)} comparisons. Tuned is worse than stock beyond the noise in "
-        f"{len(found[True])} of them{worse}."
-    )
-    if perhaps:
-        text += (
-            f" In {len(found[False])} more, each turn was below {1 - NOISE:g}, but there are too "
-            f"few to tell that from noise{perhaps}."
-        )
-    yield text
+def place_loss(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[str, str] | None:
+    """Each congestion control with loss and without, as far away as the base."""
+    line, protocol = Line.from_factors(factors), factors["Protocol"]
+    usual = make_usual(options, options["base"] / 1000)
+    if replace(line, loss=0, congestion=usual.congestion) != usual or protocol not in KEPT:
+        return None
+    where = protocol if name == PLAIN else f"{protocol}, {name}"
+    return where, f"{line.congestion}, {factors['Loss']} lost"
 
 
-def say_gains(results: Results) -> Iterable[str]:
-    """What tuning gives, by round trip, on lines that differ from the base in nothing else."""
-    gains: dict[str, list[str]] = {}
-    for cell, comparison in list_presets(results):
-        line = Line.from_factors(cell.factors)
-        if line == make_usual(results.options, line.round_trip):
-            form = comparison.a.removesuffix(STOCK).rstrip(", ")
-            label = ", ".join(filter(None, (cell.factors["Protocol"], form)))
-            ratio = comparison.get_ratio().median
-            gains.setdefault(label, []).append(f"{ratio:.2f} at {name_trip(line)}")
-    for label, told in gains.items():
-        yield f"- {label}: tuned / stock is {', '.join(told)}."
+def in_ms(row: dict[float, float]) -> dict[str, float]:
+    return {f"{trip:g} ms": speed for trip, speed in row.items()}
 
 
-def say_several(results: Results) -> Iterable[str]:
-    speeds = Speeds(results)
-    for line in speeds.list_trips(SEVERAL, TUNED):
-        for name in (STOCK, TUNED):
-            one, several = (speeds.get_all(line, protocol, name) for protocol in (DICOM, SEVERAL))
-            if several:
-                share = median(several) * 1e6 / line.rate
-                yield (
-                    f"- {name_trip(line)}, {name}: {SENDERS[SEVERAL]} `storescu` at once bring "
-                    f"{format_values(several)} Mb/s, {share:.0%} of what the line carries"
-                    + (f"; one brings {format_values(one)}: " if one else "")
-                    + (f"{median(several) / median(one):.2f} times as much" if one else "")
-                    + "."
-                )
-
-
-def say_advice(results: Results) -> Iterable[str]:
-    """Of lines whose buffers are fixed, where the advisor was asked: the limit that it names."""
-    for cell in results.cells:
-        if cell.factors["Buffers"] == AUTO or cell.factors["Protocol"] not in ADVISING:
-            continue
-        for name in cell.list_contestants():
-            turns = [turn[name] for turns in cell.rounds for turn in turns if name in turn]
-            spoken = [turn for turn in turns if "advisor" in turn]
-            images = median(turn["images"] for turn in turns)
-            told = (
-                f"- {results.name_cell(cell)}, {name}: after {images:.0f} images, the advisor names"
-                f" the limit in {len(spoken)} of {len(turns)} turns"
-            )
-            yield f"{told}{compare_limit(spoken)}." if spoken else f"{told}."
-
-
-def compare_limit(turns: list[Figures]) -> str:
-    """The advisor's limit beside what was measured, with all waits and without them."""
-    limit = median(turn["advisor"] for turn in turns)
-    told = [
-        f"{of} {measured:.3g} (limit / measured is {limit / measured:.2f}, "
-        f"{'within' if abs(limit / measured - 1) <= CLOSE else '**not** within'} {CLOSE:.0%})"
-        for of, figure in (("in all", "speed"), ("while data is sent", "without waits"))
-        for measured in [median(turn[figure] * find_wire(turn) for turn in turns)]
-    ]
-    return f": {limit:.3g} Mb/s by window and round trip. Measured are {' and '.join(told)}"
-
-
-def find_wire(turn: Figures) -> float:
-    """The share of the images' bytes that was sent: less than 1 where they were compressed."""
-    return turn.get("on the wire", turn["speed"]) / turn["speed"]
-
-
-def say_compression(results: Results) -> Iterable[str]:
-    for cell in results.cells:
-        if cell.factors["Protocol"] == FORWARD and cell.rounds:
-            received, compressed = (
-                median(cell.list_values(f"{form}, {TUNED}", "speed"))
-                for form in (RECEIVED, COMPRESSED)
-            )
-            yield (
-                f"- {results.name_cell(cell)}: compressed on ingest, images come "
-                f"{compressed / received:.2f} times as fast as uncompressed."
-            )
-
-
-def say_loss(results: Results) -> Iterable[str]:
-    for cell in results.cells:
-        for name in cell.list_contestants():
-            limits = cell.list_values(name, "Mathis")
-            if limits and not name.startswith(COMPRESSED):  # whose speed is not the line's
-                speeds, limit = cell.list_values(name, "speed"), median(limits)
-                images = median(cell.list_values(name, "images"))
-                yield (
-                    f"- {results.name_cell(cell)}, {name}: {format_values(speeds)} Mb/s, "
-                    f"{median(speeds) / limit:.2f} of what Mathis' formula leaves ({limit:.3g}), "
-                    f"in {len(speeds)} turns of {images:.0f} images."
-                )
-
-
-def say_congestion(results: Results) -> Iterable[str]:
-    """Each congestion control beside the first, on lines that differ in nothing else."""
-    speeds = Speeds(results)
-    usual = results.options["congestion"][0]
-    for cell in results.cells:
-        line, protocol = Line.from_factors(cell.factors), cell.factors["Protocol"]
-        if line.congestion == usual:
-            continue
-        for name in cell.list_contestants():
-            before = speeds.get_all(replace(line, congestion=usual), protocol, name)
-            after = speeds.get_all(line, protocol, name)
-            if before and after:
-                yield (
-                    f"- {name_trip(line)}, {line.loss * 100:g} % lost, {protocol}, {name}: "
-                    f"{line.congestion} is {median(after) / median(before):.2f} times as fast as "
-                    f"{usual}: {format_values(after)} and {format_values(before)} Mb/s; "
-                    f"{tell_overlap(before, after)}."
-                )
-
-
-def tell_overlap(before: list[float], after: list[float]) -> str:
-    """Whether each turn of one is faster than all of the other."""
-    is_apart = min(after) > max(before) or max(after) < min(before)
-    return "no turn of one is among the other's" if is_apart else "they overlap"
-
-
-def list_curves(results: Results) -> Curves:
-    """Speed by round trip in ms, of lines that differ from the base in nothing else."""
-    curves: Curves = {}
-    for cell in results.cells:
-        line = Line.from_factors(cell.factors)
-        if line != make_usual(results.options, line.round_trip):
-            continue
-        for name in cell.list_contestants():
-            protocol = cell.factors["Protocol"]
-            label = protocol if name == PLAIN else f"{protocol}, {name}"
-            point = (line.round_trip * 1000, median(cell.list_values(name, "speed")))
-            curves.setdefault(label, []).append(point)
-    return {label: sorted(points) for label, points in curves.items()}
-
-
-def tell_trips(curves: Curves, trips: list[float]) -> list[str]:
-    """Report 004's tables: each protocol's speeds, and below them the published ones."""
-
-    def make_row(name: str, speeds: dict[float, float], mark: str = "") -> list[str]:
-        figures = {trip: f"{mark}{format_number(speed)}{mark}" for trip, speed in speeds.items()}
-        return [name, *(figures.get(trip, "") for trip in trips)]
-
-    rows = []
-    for protocol, labels in groupby(curves, key=lambda label: label.partition(", ")[0]):
-        rows += [make_row(label, dict(curves[label])) for label in labels]
-        if protocol in PUBLISHED:
-            rows.append(make_row(f"{protocol}, *report 004*", PUBLISHED[protocol], "*"))
-    return format_table(["Mb/s", *(f"{trip:g} ms" for trip in trips)], rows)
-
-
-def tell_shares(results: Results) -> list[str]:
-    """CIFS with fixed buffers by distance, and below it what report 004 has."""
-    rows: dict[str, dict[float, str]] = {}
-    for cell in results.cells:
-        if cell.factors["Protocol"] == CIFS and cell.rounds and cell.factors["Buffers"] != AUTO:
-            line, buffers = Line.from_factors(cell.factors), cell.factors["Buffers"]
-            found = rows.setdefault(f"{CIFS}, {buffers}", {})
-            trip = float(f"{line.round_trip * 1000:g}")
-            found[trip] = format_values(cell.list_values(PLAIN, "speed"))
-            if trip in (published := CIFS_PUBLISHED.get(buffers, {})):
-                row = rows.setdefault(f"{CIFS}, {buffers}, *report 004*", {})
-                row[trip] = f"*{format_number(published[trip])}*"
-    trips = sorted({trip for row in rows.values() for trip in row})
-    head = ["Mb/s", *(f"{trip:g} ms" for trip in trips)]
-    made = [[name, *(row.get(trip, "") for trip in trips)] for name, row in rows.items()]
-    return format_table(head, made) if made else []
-
-
-def answer(results: Results, charts: Charts) -> list[str]:
-    said = {
-        "Tuned and stock": [*say_presets(results), *say_gains(results)],
-        "Several associations": [*say_several(results)],
-        "What the advisor computes": [*say_advice(results)],
-        "Compressed on ingest": [*say_compression(results)],
-        "CIFS with fixed buffers": [
-            *wan_charts.show_shares(results, CIFS_PUBLISHED, charts),
-            *tell_shares(results),
-        ],
-        "With loss": [*wan_charts.show_loss(results, charts), *say_loss(results)],
-        "Congestion control": [*say_congestion(results)],
-    }
-    curves = list_curves(results)
-    trips = sorted({trip for points in curves.values() for trip, _ in points})
-    if len(trips) > 1:
-        chart = wan_charts.show_trips(results, curves, PUBLISHED, charts)
-        rates = "Lines below 1 ms carry {lan_rate:g} Mb/s, others {rate:g} Mb/s."
-        table = [rates.format(**results.options), "", *tell_trips(curves, trips)]
-        said["Speed by round trip"] = [*chart, *table]
-        said[REPORT_004.get_heading()] = wan_report.tell(results)
-    return format_parts(said)
+TRIPS = Table(
+    "Speed by round trip",
+    "Mb/s",
+    place_trip,
+    published={protocol: in_ms(row) for protocol, row in PUBLISHED.items()},
+    publisher="report 004",
+    chart="round trip, ms",
+)
+SHARES = Table(
+    "CIFS with fixed buffers",
+    "Mb/s",
+    place_share,
+    published={f"{CIFS}, {buffers}": in_ms(row) for buffers, row in CIFS_PUBLISHED.items()},
+    publisher="report 004",
+    has_ranges=True,
+    chart="round trip, ms",
+)
+LOSS = Table("Loss and congestion control", "Mb/s", place_loss, has_ranges=True)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -526,6 +328,6 @@ EXPERIMENT = Experiment(
         "turns": 2,
         "seconds": 3,
     },
-    answer=answer,
+    answer=show([TRIPS, SHARES, LOSS]),
     facts=describe_here,
 )
