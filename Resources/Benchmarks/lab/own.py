@@ -502,25 +502,20 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 
 def describe_fastest(cell: Cell) -> list[str]:
-    """By which way most came in, and what took Orthanc's time then."""
+    """By which way most came in."""
     speeds = {way: cell.list_values(way, "throughput") for way in cell.list_contestants()}
     speeds = {way: values for way, values in speeds.items() if values}
     if not speeds:
         return []
     fastest = max(speeds, key=lambda way: median(speeds[way]))
-    lines = [
+    return [
         f"- Fastest of {len(speeds)} ways: **{fastest}**, {format_values(speeds[fastest])}"
         f" images/s, {format_number(median(cell.list_values(fastest, 'speed')))} MB/s."
     ]
-    found = phases.find_medians(cell, fastest)
-    if found:
-        largest = phases.describe_largest(found, phases.find_work(cell, fastest))
-        lines.append(f"- What holds it back: {largest}.")
-    return lines
 
 
 def answer(results: Results, charts: Charts) -> list[str]:
-    """How fast, what holds it back, what /perf advises; then where the time goes."""
+    """How fast, what /perf advises; then where the time goes."""
     lines = []
     for cell in results.cells:
         is_watched = watch.WHO in cell.list_contestants()

@@ -62,17 +62,6 @@ def find_medians(cell: Cell, contestant: str) -> dict[str, float]:
     return {phase: median(found) for phase, found in values.items() if found}
 
 
-def find_work(cell: Cell, contestant: str) -> float:
-    """What Orthanc took for an image, in ms: the median over turns, not a sum of medians."""
-    turns = [
-        {phase: figures[PREFIX + phase] for phase in PHASES if PREFIX + phase in figures}
-        for turns in cell.rounds
-        for turn in turns
-        if (figures := turn.get(contestant))
-    ]
-    return median([sum_work(found) for found in turns if found] or [0])
-
-
 def list_rows(cells: Iterable[Cell]) -> list[Row]:
     """Contestants of which phases were seen."""
     return [
@@ -81,11 +70,6 @@ def list_rows(cells: Iterable[Cell]) -> list[Row]:
         for contestant in cell.list_contestants()
         if find_medians(cell, contestant)
     ]
-
-
-def list_work(phases: dict[str, float]) -> dict[str, float]:
-    """What Orthanc took, each part of it once."""
-    return {phase: time for phase, time in phases.items() if phase not in (PAUSE, *INSIDE)}
 
 
 def separate(phases: dict[str, float]) -> dict[str, float]:
@@ -99,32 +83,6 @@ def separate(phases: dict[str, float]) -> dict[str, float]:
                 alone[whole] -= taken
                 left -= taken
     return alone
-
-
-def sum_work(phases: dict[str, float]) -> float:
-    """All that Orthanc took, without the sender's pauses."""
-    return sum(list_work(phases).values())
-
-
-def describe_largest(phases: dict[str, float], work: float) -> str:
-    """In words, what takes most of the time of an image, which is `work` in all."""
-    if not work:
-        return "Orthanc's work was not seen"
-    parts = list_work(phases)
-
-    def share(phase: str) -> str:
-        synced = f", of which sync {phases['Sync'] / work:.0%}" if "Sync" in phases else ""
-        return f"{parts[phase] / work:.0%}{synced if phase == 'Storage' else ''}"
-
-    first, second = [*sorted(parts, key=parts.__getitem__, reverse=True), ""][:2]
-    text = f"most of Orthanc's {format_number(work)} ms an image is {first.lower()}"
-    text += f" ({share(first)})"
-    if second:
-        text += f", then {second.lower()} ({share(second)})"
-    pause = phases.get(PAUSE, 0)
-    if pause > work:
-        text += f"; before each, the sender pauses for {format_number(pause)} ms"
-    return text
 
 
 def find_phases(cell: Cell, contestant: str) -> dict[str, float]:

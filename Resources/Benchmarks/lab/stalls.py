@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 from harness.certificates import Certificate, make_certificate
@@ -16,7 +15,7 @@ from harness.metrics import scrape
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
 from harness.tuning import tune_sockets
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.kinds import describe_kind
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import check_images, count_instances
@@ -160,22 +159,6 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
     }
 
 
-def explain(factors: Factors, rounds: Rounds) -> str:
-    """How much of the time between the presets their stalls explain, where there are any.
-
-    For one sender only: those of several overlap.
-    """
-    if factors["Scenario"] not in (name_storescu(1), *SCENARIOS.values()):
-        return ""
-    shares = []
-    for stock, tuned in ((turn[STOCK], turn[TUNED]) for turns in rounds for turn in turns):
-        between = 1000 / stock["throughput"] - 1000 / tuned["throughput"]
-        stalled = stock["time in stalls"] - tuned["time in stalls"]
-        if stalled > 0 and between > 0:
-            shares.append(stalled / between)
-    return f"stalls make {median(shares):.0%} of the time between the presets" if shares else ""
-
-
 @contextmanager
 def open_site(
     arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path, _: int
@@ -214,7 +197,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     for kind, program in zip(name_kinds(programs), programs, strict=True):
         cells = [{"Orthanc": kind, "Scenario": name} for name in list_scenarios(arguments)]
         bench = partial(open_site, arguments, program, images)
-        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds, note=explain))
+        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds))
     return stages
 
 

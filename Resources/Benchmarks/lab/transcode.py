@@ -19,7 +19,7 @@ from pathlib import Path
 import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import describe_file, describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import ClientError
@@ -145,13 +145,6 @@ def open_bench(
     yield partial(enter, arguments, prepared)
 
 
-def explain(_: Factors, rounds: Rounds) -> str:
-    (figures, *_) = rounds[0][0].values()
-    return (
-        f"measured with {figures['files']:.0f} files, those that all engines named here transcode"
-    )
-
-
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     if arguments.files is None:
         series = [image.path for image in make_series("transcode", arguments.images)]
@@ -161,7 +154,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         sets = {arguments.files.name: files}
     cells = [{"Files": name, "Target": target} for name in sets for target in arguments.targets]
     bench = partial(open_bench, arguments, sets)
-    return [Stage(cells, bench, arguments.turns, arguments.seconds, note=explain)]
+    return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -187,9 +187,7 @@ def answer(cell: Cell) -> list[str]:
     looks = [turn[WHO] for turns in cell.rounds for turn in turns if WHO in turn]
     if not looks or any("images" not in look for look in looks):  # an older lab's
         return []
-    found = phases.find_medians(cell, WHO)
-    held = phases.describe_largest(found, phases.find_work(cell, WHO))
-    return [*describe_total(looks), *([f"- What holds it back: {held}."] if found else [])]
+    return describe_total(looks)
 
 
 def describe_rate(figures: Figures) -> str:
@@ -201,14 +199,8 @@ def describe_rate(figures: Figures) -> str:
 
 def describe_look(figures: Figures) -> str:
     text = describe_rate(figures)
-    times = {
-        phase: figures[phases.PREFIX + phase]
-        for phase in phases.PHASES
-        if phases.PREFIX + phase in figures
-    }
-    if times:
-        largest = phases.describe_largest(times, phases.sum_work(times))
-        text += f"; {largest}; {figures['stalls']:.2g} stalls an image"
+    if "stalls" in figures:
+        text += f"; {figures['stalls']:.2g} stalls an image"
     return text
 
 
