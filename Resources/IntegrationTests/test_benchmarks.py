@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,6 @@ from lab import wan
 from lab.__main__ import EXPERIMENTS, choose, parse_arguments, take_fingerprints
 from lab.cells import (
     Bench,
-    Contestant,
     Entry,
     Factors,
     Figure,
@@ -149,7 +149,7 @@ def make_results(*cells: str) -> Results:
 
 
 def make_stage(turns: int, **plan: Any) -> Stage:  # noqa: ANN401
-    return Stage([], lambda _, __: nullcontext(lambda _: Entry([])), turns, 60, **plan)
+    return Stage([], lambda _, __: nullcontext(lambda _: Entry({})), turns, 60, **plan)
 
 
 class Site:
@@ -185,9 +185,7 @@ class Site:
             self.happen(name)
             return {"speed": speed, "note": 0}
 
-        return Entry(
-            [Contestant(str(speed), lambda speed=speed: measure(speed)) for speed in (1, 2)]
-        )
+        return Entry({str(speed): lambda speed=speed: measure(speed) for speed in (1, 2)})
 
     def happen(self, cell: str) -> None:
         """What comes between."""
@@ -200,30 +198,28 @@ class Site:
 def test_the_order_alternates() -> None:
     order: list[str] = []
 
-    def make(name: str) -> Contestant:
-        def measure() -> Figures:
-            order.append(name)
-            return {"place": len(order)}
+    def measure(name: str) -> Figures:
+        order.append(name)
+        return {"place": len(order)}
 
-        return Contestant(name, measure)
-
-    turns = take_turns([make(name) for name in "ABC"], make_stage(3), 60)
+    contestants = {name: partial(measure, name) for name in "ABC"}
+    turns = take_turns(contestants, make_stage(3), 60)
     assert "".join(order) == "ABC" + "CBA" + "ABC"
     assert [turn["A"]["place"] for turn in turns] == [1, 6, 7]
     assert list(turns[1]) == ["A", "B", "C"]
 
     order.clear()
-    (turn,) = take_turns([make(name) for name in "ABC"], make_stage(1), 60, number=1)
+    (turn,) = take_turns(contestants, make_stage(1), 60, number=1)
     assert "".join(order) == "CBA"  # or else A would come first in each round of one turn
     assert list(turn) == ["A", "B", "C"]
 
 
 def test_no_turn_begins_when_time_is_up() -> None:
-    assert len(take_turns([Contestant("A", dict)], make_stage(10), 0)) == 1
+    assert len(take_turns({"A": dict}, make_stage(10), 0)) == 1
 
 
 def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt() -> None:
-    contestants = [Contestant("A", dict)]
+    contestants = {"A": dict}
     stage = make_stage(2, is_in_doubt=lambda turns: len(turns) < 5, most_turns=9)
     assert len(take_turns(contestants, stage, 60)) == 5
     assert len(take_turns(contestants, stage, 0)) == 1

@@ -34,19 +34,15 @@ class Figure:
     is_drawn: bool = True
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """Somebody who is measured; `measure` raises ClientError where anything is lost."""
-
-    name: str
-    measure: Callable[[], Figures]
+# Those who are measured, by their names; each raises ClientError where anything is lost
+Contestants = dict[str, Callable[[], Figures]]
 
 
 @dataclass(frozen=True)
 class Entry:
     """Who takes part in a cell; the others are relative to the first. And who does not, and why."""
 
-    contestants: list[Contestant]
+    contestants: Contestants
     declined: dict[str, str] = field(default_factory=dict)
 
 
@@ -100,7 +96,7 @@ class Experiment:
 
 
 def take_turns(
-    contestants: list[Contestant],
+    contestants: Contestants,
     stage: Stage,
     seconds: float,
     number: int = 0,
@@ -115,8 +111,9 @@ def take_turns(
     while len(found) < stage.turns or (len(found) < stage.most_turns and stage.is_in_doubt(found)):
         if found and time.monotonic() >= deadline:
             break
-        order = contestants if (number + len(found)) % 2 == 0 else contestants[::-1]
-        measured = {contestant.name: contestant.measure() for contestant in order}
-        found.append({contestant.name: measured[contestant.name] for contestant in contestants})
+        names = list(contestants)
+        order = names if (number + len(found)) % 2 == 0 else names[::-1]
+        measured = {name: contestants[name]() for name in order}
+        found.append({name: measured[name] for name in names})
         after_turn()
     return found

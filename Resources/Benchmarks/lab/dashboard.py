@@ -17,7 +17,7 @@ from typing import Any, Self
 from harness.clients import Uploader
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock
 
@@ -147,13 +147,11 @@ def open_bench(arguments: argparse.Namespace, folder: Path, _: int) -> Iterator[
         def enter(factors: Factors) -> Entry:
             if factors == VISITS:
                 browser.ask("visit")  # for the disk's cache, not the browser's
-                return Entry([Contestant("an empty cache", partial(visit, browser))])
+                return Entry({"an empty cache": partial(visit, browser)})
             load = PacedUploader(server, images, arguments.rate)
             stack.enter_context(load.run())
             cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
-            return Entry(
-                [Contestant(name, partial(cost, is_open)) for name, is_open in PAGE.items()]
-            )
+            return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
 
         yield enter
 

@@ -21,7 +21,7 @@ import pydicom
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver, describe_modality
-from lab.cells import Bench, Contestant, Entry, Factors, Figures
+from lab.cells import Bench, Entry, Factors, Figures
 from lab.dcmtk_route import (
     GDCM,
     ITSELF,
@@ -186,7 +186,7 @@ def open_archive(
 ) -> Iterator[Bench]:
     obstacle = find_route_obstacle(name)
     if obstacle:
-        yield lambda factors: Entry([], {factors["Path"]: obstacle})
+        yield lambda factors: Entry({}, {factors["Path"]: obstacle})
         return
     areas = {FEW: images[:TRIAL], ALL: images}
     study = pydicom.dcmread(images[0].path, stop_before_pixels=True).StudyInstanceUID
@@ -208,7 +208,7 @@ def open_archive(
                 stack.enter_context(start_storescp(destinations[title], environments[nagle]))
 
         def enter(_: Factors) -> Entry:
-            contestants, declined = [], {}
+            contestants, declined = {}, {}
             for nagle, who in CLIENTS[name]:
                 if who == GDCM and not shutil.which("gdcmscu"):
                     declined[f"{nagle}, {who}"] = "not installed: gdcmscu (libgdcm-tools)"
@@ -220,7 +220,7 @@ def open_archive(
                 client = ask_gdcmscu if who == GDCM else ask_movescu
                 ask = partial(client, path, destination, environments[nagle])
                 source = choose_source(sources, arguments.transfer_seconds, ask)
-                contestants.append(Contestant(f"{nagle}, {who}", partial(ask, source)))
+                contestants[f"{nagle}, {who}"] = partial(ask, source)
             return Entry(contestants, declined)
 
         yield enter
@@ -275,22 +275,20 @@ def open_servers(
 
         def enter_stores() -> Entry:
             return Entry(
-                [
-                    Contestant(name, partial(store_in_orthanc, servers[name], images, usual))
-                    for name in SERVERS
-                ]
+                {name: partial(store_in_orthanc, servers[name], images, usual) for name in SERVERS}
             )
 
         def enter_moves() -> Entry:
-            contestants = []
+            contestants = {}
             for name, server in servers.items():
                 source = fill(server, images)
                 for title, who in ((MOVER, ITSELF), (RECEIVER, OTHER)):
                     if (name, who) == (NO_DELAY, OTHER):
                         continue  # that storescp has Nagle's algorithm
                     destination = destinations[title]
-                    ask = partial(ask_movescu, path, destination, environments[name], source)
-                    contestants.append(Contestant(f"{name}, {who}", ask))
+                    contestants[f"{name}, {who}"] = partial(
+                        ask_movescu, path, destination, environments[name], source
+                    )
             return Entry(contestants)
 
         yield lambda it: enter_stores() if it["Transfer"] == TO_ORTHANC else enter_moves()

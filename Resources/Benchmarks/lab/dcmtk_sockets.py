@@ -17,7 +17,7 @@ from harness.distance import has_netem
 from harness.images import Image
 from harness.orthanc import find_free_port
 from harness.receivers import Receiver, StoreScp
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.dcmtk_moves import CLIENTS, TRIAL, open_archive, open_servers
 from lab.dcmtk_route import (
     AWAY,
@@ -112,7 +112,7 @@ def open_path(
 ) -> Iterator[Bench]:
     obstacle = find_route_obstacle(name)
     if obstacle:
-        yield lambda factors: Entry([], {factors["Path"]: obstacle})
+        yield lambda factors: Entry({}, {factors["Path"]: obstacle})
         return
     limit = min(read_limits().values())
     with ExitStack() as stack:
@@ -124,7 +124,7 @@ def open_path(
 
         def enter(factors: Factors) -> Entry:
             buffer = factors["TCP_BUFFER_LENGTH"]
-            contestants = []
+            contestants = {}
             obstacle = find_iperf_obstacle(buffer, limit)
             for nagle, no_delay in NAGLE.items():
                 environment = make_environment(buffer, no_delay)
@@ -132,11 +132,11 @@ def open_path(
                 stack.enter_context(receiver)
                 send = partial(store, path, receiver=receiver, environment=environment)
                 some = choose_images(images, arguments.transfer_seconds, send)
-                contestants.append(Contestant(nagle, partial(send, some)))
+                contestants[nagle] = partial(send, some)
             if obstacle:
                 return Entry(contestants, {IPERF: obstacle})
             measure = partial(use_iperf, path, buffer, arguments.iperf_seconds, iperf)
-            return Entry([*contestants, Contestant(IPERF, measure)])
+            return Entry({**contestants, IPERF: measure})
 
         yield enter
 

@@ -28,7 +28,7 @@ from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
 from lab import phases, tables
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
 from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
@@ -160,18 +160,15 @@ class Site:
             reason = (
                 "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
             )
-            return Entry([], {sender: reason})
+            return Entry({}, {sender: reason})
         if sender == HTTP_GZIP and not self._compresses():
-            return Entry([], {sender: "this Orthanc compresses no such answer"})
+            return Entry({}, {sender: "this Orthanc compresses no such answer"})
         if self._setup.engine and (refusal := self._choose_engine()):
-            return Entry([], {self._setup.engine: refusal})
+            return Entry({}, {self._setup.engine: refusal})
         self._warm_up(sender)
         send = self._make_ways(count, self._list_sent(count))[sender]()
         return Entry(
-            [
-                Contestant(name, partial(self._measure, send, count, preset))
-                for name, preset in PRESETS.items()
-            ]
+            {name: partial(self._measure, send, count, preset) for name, preset in PRESETS.items()}
         )
 
     def _warm_up(self, sender: str) -> None:
@@ -357,7 +354,7 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
 def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int) -> Iterator[Bench]:
     obstacle = find_obstacle(arguments, setup)
     if obstacle:
-        yield lambda _: Entry([], {setup.name: obstacle})
+        yield lambda _: Entry({}, {setup.name: obstacle})
         return
     with ExitStack() as stack:
         yield Site(stack, arguments, setup, folder).enter

@@ -20,7 +20,7 @@ from harness.images import Image
 from harness.large import SMALLEST_BUDGET
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.large import THREADS, make_large, rest, wait_beside
 from lab.machine import describe_plugin
 from lab.options import add_plan, make_series
@@ -168,18 +168,17 @@ def open_bench(
 ) -> Iterator[Bench]:
     """All servers, started anew; who is started first changes from round to round."""
     if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
-        yield lambda _: Entry([], {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
+        yield lambda _: Entry({}, {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
         return
     makers = dict(LOADS[load] for load in loads)
 
     def make_contestants(factors: Factors) -> Entry:
-        contestants = []
+        contestants = {}
         for setup, server in zip(setups, servers, strict=True):
             send = makers[factors["Load"]](server, images)
-            block = partial(measure, server, send, images, setup.beside)
-            contestants.append(Contestant(setup.name, block))
-        for contestant in contestants:
-            contestant.measure()  # to warm up
+            contestants[setup.name] = partial(measure, server, send, images, setup.beside)
+        for measure_once in contestants.values():
+            measure_once()  # to warm up
         return Entry(contestants)
 
     with ExitStack() as stack:

@@ -25,7 +25,7 @@ import pydicom
 
 from harness.images import identify
 from lab import phases, watch
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.charts import Charts
 from lab.options import make_series
 from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
@@ -448,7 +448,7 @@ def open_site(
     site = Site(arguments, access, sample, file, left_open)
 
     def enter(_: Factors) -> Entry:
-        contestants, declined = [], describe_obstacles(site.writer)
+        contestants, declined = {}, describe_obstacles(site.writer)
         ways = site.list_ways()
         if not any(name.startswith(C_STORE) for name in ways):
             declined[C_STORE] = "no DICOM port was given, or it was told to leave it out"
@@ -457,7 +457,7 @@ def open_site(
             if problem:
                 declined[name] = problem
             else:
-                contestants.append(Contestant(name, partial(site.measure, name, way)))
+                contestants[name] = partial(site.measure, name, way)
         return Entry(contestants, declined)
 
     is_interrupted = True

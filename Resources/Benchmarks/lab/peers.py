@@ -26,7 +26,7 @@ from pydicom.errors import InvalidDicomError
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
@@ -156,7 +156,7 @@ def open_bench(
     arguments: argparse.Namespace, images: list[Image], folder: Path, _: int
 ) -> Iterator[Bench]:
     def enter(_: Factors) -> Entry:
-        contestants, declined = [], {}
+        contestants, declined = {}, {}
         for number, name in enumerate(arguments.receivers):
             if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", folder)[0]):
                 declined[name] = (
@@ -165,7 +165,7 @@ def open_bench(
                 continue
             peer = start_peer(stack, name, arguments.plugin, folder / str(number))
             measure(peer, images[:2])  # to warm up
-            contestants.append(Contestant(name, partial(measure, peer, images)))
+            contestants[name] = partial(measure, peer, images)
         return Entry(contestants, declined)
 
     with ExitStack() as stack:

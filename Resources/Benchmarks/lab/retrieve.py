@@ -27,7 +27,7 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from harness.transcoding import JPEG_LOSSLESS_SV1
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
@@ -319,7 +319,7 @@ def open_bench(
 ) -> Iterator[Bench]:
     if cache == ON_DISK and is_in_memory(folder):
         reason = "its storage is in memory; --storage names a folder on a disk"
-        yield lambda _: Entry([], {cache: reason})
+        yield lambda _: Entry({}, {cache: reason})
         return
     port = find_free_port()
     plugins = [DICOMWEB_PLUGIN, *([plugin] if server_name == TUNED else [])]
@@ -347,10 +347,7 @@ def open_bench(
             folders = [one.storage for one in (server, *compressed)]
             store = Store([*folders, files], cache == CACHED)
             return Entry(
-                [
-                    Contestant(name, partial(measure, way, images, store))
-                    for name, way in ways.items()
-                ],
+                {name: partial(measure, way, images, store) for name, way in ways.items()},
                 {FTP: obstacle} if obstacle else {},
             )
 
@@ -393,12 +390,7 @@ def open_index_bench(
                 server.start()
             store = Store([server.storage], is_cached=True)
             ways = list_index_ways(server, images)
-            return Entry(
-                [
-                    Contestant(name, partial(measure, way, images, store))
-                    for name, way in ways.items()
-                ]
-            )
+            return Entry({name: partial(measure, way, images, store) for name, way in ways.items()})
 
         yield enter
     finally:

@@ -28,7 +28,7 @@ from harness.process import (
     get_peak_bytes,
     list_children,
 )
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import read_first_match
 from lab.options import add_plan, make_series
 from lab.overhead import NO_DELAY, SAME_SOCKETS
@@ -271,16 +271,16 @@ def open_pair(
         def enter(_: Factors) -> Entry:
             if problem:
                 raise ClientError(problem)
-            contestants = []
+            contestants = {}
             for who in kinds:
                 server = servers[who]
                 try:
                     load = AXES[name].prepare(arguments, place, server, folder / "images", stack)
                 except NoRoomError as error:
-                    return Entry([], {f"{place:g} {AXES[name].unit}": str(error)})
-                contestants.append(Contestant(who, partial(measure, server, load, who == WITH)))
-            for contestant in contestants:
-                contestant.measure()  # to warm up
+                    return Entry({}, {f"{place:g} {AXES[name].unit}": str(error)})
+                contestants[who] = partial(measure, server, load, who == WITH)
+            for measure_once in contestants.values():
+                measure_once()  # to warm up
             return Entry(contestants)
 
         yield enter

@@ -15,7 +15,7 @@ from harness.metrics import scrape
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
 from harness.tuning import tune_sockets
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.kinds import describe_kind
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import check_images, count_instances
@@ -89,12 +89,10 @@ class Site:
         """Both presets, on one scenario."""
         name = factors["Scenario"]
         if name == SCENARIOS["dicom-rs"] and (obstacle := self._find_obstacle()):
-            return Entry([], {"dicom-rs": obstacle})
+            return Entry({}, {"dicom-rs": obstacle})
         scenario = self._make_scenarios()[name]()
         measure(self, scenario, PRESETS[TUNED])  # to warm up: the faster one
-        return Entry(
-            [Contestant(who, partial(measure, self, scenario, PRESETS[who])) for who in PRESETS]
-        )
+        return Entry({who: partial(measure, self, scenario, PRESETS[who]) for who in PRESETS})
 
     def _make_scenarios(self) -> dict[str, Callable[[], Scenario]]:
         target = Target(self.tested.dicom_port, self.images, self._certificate)

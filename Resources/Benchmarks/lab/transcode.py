@@ -19,7 +19,7 @@ from pathlib import Path
 import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import describe_file, describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import ClientError
@@ -94,7 +94,7 @@ def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: F
     program = find_program(arguments)
     if not program.exists():
         why = f"it is not beside the plugin: Resources/build.sh build {program.name}"
-        return Entry([], {program.name: why})
+        return Entry({}, {program.name: why})
     transcoded, declined = {}, {}
     for engine in arguments.engines:
         encodings = transcode(program, engine, target, files, 0)
@@ -104,13 +104,11 @@ def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: F
         if not all(reasons.values()):
             transcoded[engine] = {path for path in files if not reasons[path.name]}
     common = sorted(set.intersection(*transcoded.values())) if transcoded else []
-    contestants = [
-        Contestant(
-            engine, partial(measure, program, engine, target, common, arguments.milliseconds)
-        )
+    contestants = {
+        engine: partial(measure, program, engine, target, common, arguments.milliseconds)
         for engine in transcoded
         if common
-    ]
+    }
     return Entry(contestants, declined)
 
 

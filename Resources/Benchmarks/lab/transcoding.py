@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.options import add_plan, make_series
 from lab.processes import (
     ClientError,
@@ -112,9 +112,7 @@ def enter(
         stores[OWN] = Store(own, None, target)
     for store in stores.values():
         measure(store, images[: 4 * senders], senders)  # to warm up
-    contestants = [
-        Contestant(name, partial(measure, store, images, senders)) for name, store in stores.items()
-    ]
+    contestants = {name: partial(measure, store, images, senders) for name, store in stores.items()}
     return Entry(contestants, declined)
 
 

@@ -87,7 +87,7 @@ def open_site(
 ) -> Iterator[Bench]:
     obstacle = find_line_obstacle(line)
     if obstacle:
-        yield lambda factors: Entry([], {factors["Protocol"]: obstacle})
+        yield lambda factors: Entry({}, {factors["Protocol"]: obstacle})
         return
     with ExitStack() as stack:
         yield Site(stack, arguments, line, findings, folder).enter

@@ -20,7 +20,7 @@ from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
 from harness.receivers import describe_modality, send
 from harness.tuning import tune_sockets
-from lab.cells import Contestant, Entry, Factors, Figures
+from lab.cells import Entry, Factors, Figures
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
@@ -129,7 +129,7 @@ class Site:
         needed = {FTP: ftp.find_obstacle, CIFS: smb.find_obstacle}.get(protocol)
         obstacle = needed() if needed else None
         if obstacle:
-            return Entry([], {protocol: obstacle})
+            return Entry({}, {protocol: obstacle})
         images = self._images[: self._count_images(protocol)]
         ways = self._list_ways(protocol)
         if self._line.round_trip * 1000 <= self._arguments.base:  # beyond, it would take long
@@ -137,10 +137,10 @@ class Site:
             first.prepare()
             first.send(images[:1])
         return Entry(
-            [
-                Contestant(name, partial(self._measure, protocol, name, way, images))
+            {
+                name: partial(self._measure, protocol, name, way, images)
                 for name, way in ways.items()
-            ]
+            }
         )
 
     def _count_images(self, protocol: str) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 
 from lab import phases
-from lab.cells import Bench, Contestant, Entry, Factors, Figures, Rounds, Stage
+from lab.cells import Bench, Entry, Factors, Figures, Rounds, Stage
 from lab.processes import ClientError
 from lab.remote import Access, Json, Reader
 from lab.report import format_number
@@ -207,8 +207,7 @@ def describe_look(figures: Figures) -> str:
 @contextmanager
 def open_watch(watch: Watch, interval: float, _: Path, __: int) -> Iterator[Bench]:
     def enter(_: Factors) -> Entry:
-        look = partial(watch.look, interval)
-        return Entry([Contestant(WHO, look)], describe_obstacles(watch.reader))
+        return Entry({WHO: partial(watch.look, interval)}, describe_obstacles(watch.reader))
 
     yield enter
 
