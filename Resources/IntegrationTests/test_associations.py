@@ -3,7 +3,6 @@
 
 import contextlib
 import socket
-import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,20 +136,12 @@ def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list
     assert count_open() == 0
 
 
-def make_small_data_set(instance: str) -> bytes:
-    """What Orthanc needs to store an instance, Implicit VR Little Endian."""
-    tags = {(0x08, 0x16): wire.CT_IMAGE_STORAGE, (0x08, 0x18): instance, (0x10, 0x20): "P"}
-    tags |= {(0x20, 0x0D): "1.2.3", (0x20, 0x0E): "1.2.3.4"}
-    elements = [(tag, value.encode() + b"\0" * (len(value) % 2)) for tag, value in tags.items()]
-    return b"".join(struct.pack("<HHI", *tag, len(value)) + value for tag, value in elements)
-
-
 @pytest.mark.parametrize("title", [b"NUL".ljust(16, b"\0"), b" BLANK \0".ljust(16, b"\0")])
 def test_a_title_may_be_padded_with_nul(orthanc: OrthancServer, title: bytes) -> None:
     """The probe names the peer of an association, Orthanc that of an instance."""
     name = title.strip(b" \0").decode()
     association = wire.associate(orthanc, title, wire.CT_IMAGE_STORAGE)
-    assert wire.store(association, "1.2.3.4.5", make_small_data_set("1.2.3.4.5")) == 0
+    assert wire.store(association, "1.2.3.4.5", wire.make_small_data_set("1.2.3.4.5")) == 0
     wire.release(association)
     wait_for(orthanc, name, "released")
     assert get_peer(orthanc, name)["Instances"] == 1

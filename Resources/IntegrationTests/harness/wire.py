@@ -123,6 +123,14 @@ def store(connection: socket.socket, instance: str, data_set: bytes) -> int:
     return find_status(response)
 
 
+def make_small_data_set(instance: str) -> bytes:
+    """What Orthanc needs to store an instance, Implicit VR Little Endian."""
+    tags = {(0x08, 0x16): CT_IMAGE_STORAGE, (0x08, 0x18): instance, (0x10, 0x20): "P"}
+    tags |= {(0x20, 0x0D): "1.2.3", (0x20, 0x0E): "1.2.3.4"}
+    elements = [(tag, value.encode() + b"\0" * (len(value) % 2)) for tag, value in tags.items()]
+    return b"".join(struct.pack("<HHI", *tag, len(value)) + value for tag, value in elements)
+
+
 def find_status(response: bytes) -> int:
     """That of a response, as receive_pdu() returns it."""
     _, found, value = response.partition(struct.pack("<HHI", 0, 0x0900, 2))
