@@ -25,10 +25,11 @@ Installs what is missing, builds, and runs the tests that a change must pass, or
   exports          the plugin exports Orthanc's four functions
   dashboard        the dashboard's types and unit tests
   unit             unit tests
-  sanitized-build  what sanitizers, threads and alone run
+  sanitized-build  what sanitizers, threads and pairs run
   sanitizers       unit tests and fuzz targets with address and undefined-behaviour sanitizers
   threads          unit tests of what threads share, with the thread sanitizer
   integration      a real Orthanc, tests side by side
+  pairs            a real Orthanc, tests that measure waits, two at a time
   alone            a real Orthanc, tests that measure time, one after the other
   few              only by name, or with quick: some forty tests of "integration"
   fuzz             only with --long, or by name: each fuzz target for an hour, or a minute by name

@@ -187,22 +187,29 @@ run_pytest()
 part_integration()
 {
   unset PERF_SOAK  # which is for the part of that name
-  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope \
-    Resources/IntegrationTests
+  run_pytest -m "not alone and not pair" --numprocesses $((2 * $(nproc))) --dist loadscope \
+    --no-loadscope-reorder Resources/IntegrationTests
 }
 
 
 part_few()
 {
   # shellcheck disable=SC2046 # no name has a space in it
-  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope \
+  run_pytest -m "not alone and not pair" --numprocesses $((2 * $(nproc))) --dist loadscope \
     $(printf 'Resources/IntegrationTests/test_%s.py ' "${FEW[@]}")
+}
+
+
+# What a busy machine disturbed once is measured again; a fault fails twice
+part_pairs()
+{
+  run_pytest -m "pair and not alone" --numprocesses 2 --dist loadscope --reruns 1 \
+    Resources/IntegrationTests
 }
 
 
 part_alone()
 {
-  # What a busy machine disturbed once is measured again; a fault fails twice
   run_pytest -m alone --reruns 1 Resources/IntegrationTests
 }
 

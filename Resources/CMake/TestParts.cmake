@@ -38,6 +38,7 @@ add_part(sanitized-build 4800 change RESOURCE_LOCK beside FIXTURES_SETUP sanitiz
 set(nice 0)
 add_part(sanitizers 2400 change RUN_SERIAL TRUE FIXTURES_REQUIRED sanitized)
 add_part(threads 2400 change RUN_SERIAL TRUE FIXTURES_REQUIRED sanitized)
-add_part(alone 3600 change RUN_SERIAL TRUE FIXTURES_REQUIRED sanitized)
+add_part(pairs 3600 change RUN_SERIAL TRUE FIXTURES_REQUIRED sanitized)
+add_part(alone 3600 change RUN_SERIAL TRUE)
 add_part(fuzz 7200 long RUN_SERIAL TRUE FIXTURES_REQUIRED sanitized)
 add_part(soak 3600 long RUN_SERIAL TRUE)

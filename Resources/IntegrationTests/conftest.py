@@ -32,7 +32,13 @@ MakeSeries = Callable[..., list[Image]]
 AddRow = Callable[[str, str], Row]
 
 
+# Where several processes share the modules, what takes longest begins first
+LONGEST = ["test_dashboard", "test_openapi", "test_benchmarks", "test_health", "test_prometheus"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(LONGEST)))
     if not os.environ.get("PERF_LONG"):
         for item in items:
             if item.get_closest_marker("long"):
@@ -130,6 +136,26 @@ def start_orthanc(
 def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
     """Orthanc with the plugin as it comes."""
     return start_orthanc()
+
+
+@pytest.fixture(scope="module")
+def module_orthanc(
+    request: pytest.FixtureRequest, plugin: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OrthancServer]:
+    folder = tmp_path_factory.mktemp("module")
+    server = OrthancServer(folder, plugins=[plugin, DICOMWEB_PLUGIN])
+    server.start()
+    yield server
+    REAPER.take(server, request.node.nodeid)
+    REAPER.remove(folder)
+
+
+@pytest.fixture
+def server(module_orthanc: OrthancServer) -> Iterator[OrthancServer]:
+    """As `orthanc`, but one for all tests of a module: what it has counted so far stays."""
+    yield module_orthanc
+    module_orthanc.request("DELETE", "/perf/tuning").raise_for_status()
+    module_orthanc.delete_all()
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ SLOW_SYNC = 0.008
 # From here on, the machine is not the server's own: a share of its processors
 BUSY_WITH_OTHERS = 0.5
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.pair
 
 
 @pytest.fixture
@@ -115,6 +115,7 @@ def list_advice_under_load(
     return seen - right
 
 
+@pytest.mark.alone
 def test_a_healthy_tuned_server_gets_no_advice(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
 ) -> None:

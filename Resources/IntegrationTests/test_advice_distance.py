@@ -23,7 +23,7 @@ COUNT = 24
 START_SECONDS = 30
 
 pytestmark = [
-    pytest.mark.alone,
+    pytest.mark.pair,
     pytest.mark.skipif(find_obstacle() is not None, reason=f"{find_obstacle()}"),
 ]
 
@@ -161,6 +161,7 @@ def test_a_window_that_the_peer_fixes_is_found(
         receiver.wait()
 
 
+@pytest.mark.alone  # it changes the whole machine's sysctl
 def test_a_kernel_that_allows_too_little_is_found(
     orthanc: OrthancServer, images: list[Image], distance: Distance
 ) -> None:

@@ -92,7 +92,7 @@ def check_remedy(
     return finding, phases
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 @needs_throttle
 def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -110,7 +110,7 @@ def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 @needs_mount
 def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -130,7 +130,7 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
     assert advice.get_phases(orthanc)["Index"]["Count"] == COUNT
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 @needs_mount
 def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path

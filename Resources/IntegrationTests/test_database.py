@@ -251,7 +251,7 @@ def test_the_database_explains_what_a_distant_server_costs(
     assert "index" not in advice.list_kinds(server)
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 @pytest.mark.parametrize("connections", [1, 8])
 def test_threads_that_wait_for_a_connection_are_found(
     start_with_database: StartOrthanc,

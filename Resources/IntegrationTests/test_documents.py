@@ -23,7 +23,7 @@ from harness.orthanc import OrthancServer
 from harness.transcoding import list_engines
 
 # It waits for a finding about stalls, which a busy processor's takes the place of
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.pair
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "Resources" / "Documentation").glob("*.md"))]
 WITH_COMMANDS = [path for path in DOCUMENTS if any(read_commands(path))]

@@ -116,7 +116,7 @@ def test_a_change_of_the_tuning_is_marked_however_seldom_prometheus_asks() -> No
     assert re.findall(r"\[(.+?)\]", mark) == ["$__rate_interval"]
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 def test_every_metric_that_is_asked_for_is_there(busy_orthanc: OrthancServer) -> None:
     asked = set[str]()
     for text in [*list_expressions(), *list_variable_queries()]:
@@ -135,7 +135,7 @@ def test_the_rules_do_what_their_tests_say() -> None:
     assert "SUCCESS" in get_output(["promtool", "test", "rules", RULES / "tests.yml"])
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 def test_a_prometheus_server_answers_every_query_of_the_dashboard(
     busy_orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ SANITIZED = ROOT / "build" / "asan" / "libOrthancPerf.so"
 # AddressSanitizer refuses mallopt(3), and std::locale waits for itself forever under it (GCC 12)
 OPTIONS = {"MallocArenaMax": 0, "Locale": "C", "DicomScpTimeout": 2, "OverwriteInstances": True}
 
-pytestmark = [pytest.mark.alone, pytest.mark.flaky(reruns=0)]
+pytestmark = [pytest.mark.pair, pytest.mark.flaky(reruns=0)]
 
 
 def find_runtime() -> Path:

@@ -37,7 +37,7 @@ ATTEMPTS = 3
 SENDING_PHASES = {"Send", "Wait"}
 FIRST_PHASES = SENDING_PHASES | {"Connect", "Associate"}
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.pair
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ def test_a_storage_area_that_is_a_server(
     assert wait_until(lambda: sum_history() == round_trips)  # once the second is over
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "new connections"])
 def test_remote_explains_what_a_distant_storage_costs(
     distance: DelayingProxy,
