@@ -43,19 +43,6 @@ def make(
     ("perf", "key", "allowed"),
     [
         ("on", "Perf", "object"),
-        ({"Enable": "yes"}, "Perf.Enable", "true or false"),
-        ({"Enabled": False}, "Perf.Enabled", '"Enable"'),
-        ({"SocketProbe": 1}, "Perf.SocketProbe", "true or false"),
-        ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
-        ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),
-        ({"AllowTuning": 0}, "Perf.AllowTuning", "true or false"),
-        ({"AllowTuning": ["alice"]}, "Perf.AllowTuning", "true or false"),
-        ({"Tuning": []}, "Perf.Tuning", "object"),
-        (
-            {"Tuning": {"DicomSockets": {"ReceiveBuffer": "big"}}},
-            "Perf.Tuning.DicomSockets.ReceiveBuffer",
-            '"auto"',
-        ),
         (
             {"Tuning": {"IngestTranscoding": {"Engine": "magic"}}},
             "Perf.Tuning.IngestTranscoding.Engine",
@@ -80,23 +67,6 @@ def test_an_unknown_key_warns(start_orthanc: StartOrthanc) -> None:
     assert len(warnings) == 2
     assert '"Perf.RecentInstance"' in warnings[0]
     assert '"Perf.Tuning.DicomSockets.NoDelay"' in warnings[1]
-
-
-@pytest.mark.parametrize(
-    "perf",
-    [
-        {"RecentInstances": None, "AllowTuning": None, "Tuning": None},
-        {"Tuning": {"DicomSockets": None, "IngestTranscoding": {"Engine": None}}},
-    ],
-)
-def test_a_null_is_as_good_as_no_key(start_orthanc: StartOrthanc, perf: Json) -> None:
-    tuning = start_orthanc(perf=perf).get_json("/perf/tuning?sources")
-    sources = {entry["Source"] for section in tuning.values() for entry in section.values()}
-    assert sources == {"Default"}
-
-
-def test_without_a_section_everything_works(start_orthanc: StartOrthanc) -> None:
-    assert start_orthanc(perf=None).get("/perf/status").status_code == 200
 
 
 def test_disabled_it_leaves_no_route_and_no_hook(

@@ -2,6 +2,7 @@
 """Without the probe Orthanc's code stays as it is; the listening socket gets the options."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +20,11 @@ from harness.tuning import tune_sockets
 NEED_THE_PROBE = {"Idle", "Parse", "Storage", "Sync", "Index", "Respond"}
 
 
-@pytest.fixture
-def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
-    return start_orthanc(perf={"SocketProbe": False})
+@pytest.fixture(scope="module")
+def orthanc(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
+    folder, perf = tmp_path_factory.mktemp("probe-off"), {"SocketProbe": False}
+    with OrthancServer(folder, plugins=[plugin], perf=perf) as server:
+        yield server
 
 
 def test_the_status_says_so(orthanc: OrthancServer) -> None:
@@ -61,8 +64,32 @@ def test_no_function_of_orthanc_leads_to_the_plugin(
     start_orthanc: StartOrthanc, orthanc: OrthancServer, plugin: Path
 ) -> None:
     assert count_calls_into(orthanc, plugin) == 0
-    orthanc.stop()
     assert count_calls_into(start_orthanc(), plugin) > 0
+
+
+def read_history(server: OrthancServer) -> Json:
+    return server.get_json("/perf/history")["Receive"]
+
+
+def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 10)
+    clients.store(orthanc, images[:5])
+    clients.upload(orthanc, [image.read_bytes() for image in images[5:]])
+    metrics = scrape_when_counted(orthanc, 10)
+    assert STALLS not in metrics.list_names()
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == 10
+    for instance in instances:
+        assert instance["Phases"] and not NEED_THE_PROBE & set(instance["Phases"])
+        assert "Stalls" not in instance
+    (peer,) = [peer for peer in orthanc.get_json("/perf/peers") if peer["Name"] == "STORESCU"]
+    assert "Associations" not in peer["Receive"]
+    # In the history once the second is over
+    assert wait_until(lambda: sum(read_history(orthanc)["Instances"]) == 10, seconds=20)
+    window = orthanc.get_json("/perf/status")["Windows"][2]["Receive"]
+    assert window["Instances"] == 10
+    for traffic in (peer["Receive"], window, read_history(orthanc)):
+        assert not {"Stalls", "StallTime", "StallSeconds"} & set(traffic)
 
 
 def test_the_listening_socket_gives_its_options_to_accepted_ones(
@@ -90,28 +117,3 @@ def test_the_listening_socket_gives_its_options_to_accepted_ones(
     association.release()
     assert after.keep_alive == 9
     assert not after.no_delay
-
-
-def read_history(server: OrthancServer) -> Json:
-    return server.get_json("/perf/history")["Receive"]
-
-
-def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    images = make_series("store", 10)
-    clients.store(orthanc, images[:5])
-    clients.upload(orthanc, [image.read_bytes() for image in images[5:]])
-    metrics = scrape_when_counted(orthanc, 10)
-    assert STALLS not in metrics.list_names()
-    instances = orthanc.get_json("/perf/instances")
-    assert len(instances) == 10
-    for instance in instances:
-        assert instance["Phases"] and not NEED_THE_PROBE & set(instance["Phases"])
-        assert "Stalls" not in instance
-    (peer,) = [peer for peer in orthanc.get_json("/perf/peers") if peer["Name"] == "STORESCU"]
-    assert "Associations" not in peer["Receive"]
-    # In the history once the second is over
-    assert wait_until(lambda: sum(read_history(orthanc)["Instances"]) == 10, seconds=20)
-    window = orthanc.get_json("/perf/status")["Windows"][2]["Receive"]
-    assert window["Instances"] == 10
-    for traffic in (peer["Receive"], window, read_history(orthanc)):
-        assert not {"Stalls", "StallTime", "StallSeconds"} & set(traffic)

@@ -100,52 +100,44 @@ class FullReceiver:
         return self._answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome", "reason"),
-    [
-        (0x0000, "Stored", None),
-        (0xB007, "Stored", None),
-        (0xA700, "Failed", "the receiver answered 0xA700: out of resources"),
-        (0xC210, "Failed", "the receiver answered 0xC210: the receiver cannot understand it"),
-        (ABORT, "Failed", "the association was aborted before the response"),
-        (RELEASE, "Failed", "the receiver sent no response"),
-    ],
-)
+ANSWERS = [
+    (0x0000, "Stored", None),
+    (0xB007, "Stored", None),
+    (0xA700, "Failed", "the receiver answered 0xA700: out of resources"),
+    (0xC210, "Failed", "the receiver answered 0xC210: the receiver cannot understand it"),
+    (ABORT, "Failed", "the association was aborted before the response"),
+    (RELEASE, "Failed", "the receiver sent no response"),
+]
+
+
 def test_what_was_sent_is_named_with_what_the_receiver_answered(
-    start_orthanc: StartOrthanc,
-    make_series: MakeSeries,
-    answer: int | bytes,
-    outcome: str,
-    reason: str | None,
+    start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     port = find_free_port()
     orthanc = start_orthanc(options={"DicomModalities": {"full": describe_modality(port, "FULL")}})
     images: list[Image] = make_series("reason", 1)
     (identifier,) = upload_to_send(orthanc, images)
-    receiver = FullReceiver(port, answer)
-    try:
-        body = {"Resources": [identifier], "Synchronous": True}
-        orthanc.request("POST", "/modalities/full/store", json=body)
-        (sent,) = list_instances(orthanc, 1, "Send")
-    finally:
-        receiver.server.shutdown()
-    assert (sent["Outcome"], sent.get("Reason")) == (outcome, reason)
-    assert (sent["ID"], sent["Peer"]) == (None, "FULL")
+    for count, (answer, outcome, reason) in enumerate(ANSWERS, 1):
+        receiver = FullReceiver(port, answer)
+        try:
+            body = {"Resources": [identifier], "Synchronous": True}
+            orthanc.request("POST", "/modalities/full/store", json=body)
+            *_, sent = list_instances(orthanc, count, "Send")
+        finally:
+            receiver.server.shutdown()
+        assert (sent["Outcome"], sent.get("Reason")) == (outcome, reason), answer
+        assert (sent["ID"], sent["Peer"]) == (None, "FULL")
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (0xA700, "the receiver answered 0xA700: out of resources"),
-        (ABORT, "the association was aborted before the response"),
-        (None, "the connection was closed before the response"),
-    ],
-)
-def test_what_a_peer_fetches_is_named_with_what_it_answered(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, answer: int | bytes | None, reason: str
-) -> None:
-    orthanc = start_orthanc(options={"DicomAlwaysAllowGet": True})
-    upload_to_send(orthanc, make_series("reason", 1))
+FETCHED = [
+    (0xA700, "the receiver answered 0xA700: out of resources"),
+    (ABORT, "the association was aborted before the response"),
+    (None, "the connection was closed before the response"),
+]
+
+
+def fetch(server: OrthancServer, answer: int | bytes | None) -> None:
+    """The only study, by C-GET; the image is answered with a status, a PDU or the end."""
 
     def on_image(event: evt.Event) -> int:
         if isinstance(answer, int):
@@ -160,18 +152,26 @@ def test_what_a_peer_fetches_is_named_with_what_it_answered(
     entity.add_requested_context(CTImageStorage)
     association = entity.associate(
         "127.0.0.1",
-        orthanc.dicom_port,
+        server.dicom_port,
         ext_neg=[build_role(CTImageStorage, scp_role=True)],
         evt_handlers=[(evt.EVT_C_STORE, on_image)],
     )
     keys = Dataset()
     keys.QueryRetrieveLevel = "STUDY"
-    keys.StudyInstanceUID = orthanc.get_json("/studies?expand")[0]["MainDicomTags"][
+    keys.StudyInstanceUID = server.get_json("/studies?expand")[0]["MainDicomTags"][
         "StudyInstanceUID"
     ]
     list(association.send_c_get(keys, StudyRootQueryRetrieveInformationModelGet))
     association.abort()
 
-    (sent,) = list_instances(orthanc, 1, "Send")
-    assert (sent["Outcome"], sent["Reason"]) == ("Failed", reason)
-    assert (sent["ID"], sent["Peer"]) == (None, "FETCHER")
+
+def test_what_a_peer_fetches_is_named_with_what_it_answered(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(options={"DicomAlwaysAllowGet": True})
+    upload_to_send(orthanc, make_series("reason", 1))
+    for count, (answer, reason) in enumerate(FETCHED, 1):
+        fetch(orthanc, answer)
+        *_, sent = list_instances(orthanc, count, "Send")
+        assert (sent["Outcome"], sent["Reason"]) == ("Failed", reason)
+        assert (sent["ID"], sent["Peer"]) == (None, "FETCHER")

@@ -17,8 +17,6 @@ ASSOCIATIONS = PREFIX + "associations_total"
 PEER_INSTANCES = PREFIX + "peer_instances_total"
 IN_FLIGHT = PREFIX + "ingest_in_flight"
 
-# By Prometheus' own names
-
 # The plugin learns of an instance that Orthanc refused only by what happens, or doesn't happen,
 # on that thread afterwards: such an instance is counted some seconds later
 PATIENCE_SECONDS = 60
