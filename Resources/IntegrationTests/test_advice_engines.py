@@ -14,7 +14,7 @@ from harness.clients import store
 from harness.images import Image
 from harness.metrics import scrape, wait_until
 from harness.orthanc import Json, OrthancServer
-from harness.transcoding import JPEG_LOSSLESS_SV1, list_engines, tune
+from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, list_engines, tune
 
 COUNT = 40
 
@@ -117,6 +117,9 @@ def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
 
     orthanc = start_orthanc(plugins=[installed])
     assert engine not in list_engines(orthanc)
+    assert "engine-switched-off" not in advice.list_kinds(orthanc)  # nobody transcodes
+
+    tune(orthanc, TransferSyntax=JPEG_LS)
     finding = advice.find(orthanc, "engine-switched-off")
     assert engine in finding["Title"]
     assert reason in finding["Evidence"][engine]
@@ -125,4 +128,5 @@ def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
     shutil.copy(plugin.parent / name, program)
     orthanc.begin_anew()
     assert engine in list_engines(orthanc)
+    assert orthanc.get_json("/perf/tuning")["IngestTranscoding"]["TransferSyntax"]
     assert advice.goes_away(orthanc, "engine-switched-off", 0)

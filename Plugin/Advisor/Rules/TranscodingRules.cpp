@@ -67,15 +67,28 @@ namespace OrthancPerf
     }
 
 
-    // Engines, or transfer syntaxes of them, that the self-test has switched off
+    // Engines, or transfer syntaxes of them, that the tuning asks for and the self-test has
+    // switched off. Orthanc's own requests may have any transfer syntax.
     std::optional<Judgement> JudgeSwitchedOffEngine(const Evidence& evidence)
     {
+      const IngestTranscoding& tuning = evidence.tuning.ingestTranscoding;
+      const bool isAny = tuning.engine == EngineChoice::Automatic;
       Judgement judgement({});
       std::string names;
+
+      if (tuning.transferSyntax.empty() && !tuning.orthancTranscoding)
+      {
+        return std::nullopt;
+      }
 
       for (const EngineVerdict& engine : evidence.engines)
       {
         const std::size_t before = judgement.figures.size();
+
+        if (!isAny && engine.engine != ToLabel(tuning.engine))
+        {
+          continue;
+        }
 
         if (engine.isTested && !engine.isAvailable)
         {
@@ -84,11 +97,13 @@ namespace OrthancPerf
 
         for (const SyntaxVerdict& syntax : engine.syntaxes)
         {
-          const TransferSyntax* const writable = FindWritableSyntax(syntax.transferSyntax);
+          const bool isWanted =
+              tuning.orthancTranscoding || syntax.transferSyntax == tuning.transferSyntax;
 
-          if (syntax.state == SyntaxVerdict::State::SwitchedOff && writable != nullptr)
+          if (syntax.state == SyntaxVerdict::State::SwitchedOff && isWanted)
           {
-            judgement.figures[engine.engine + " " + writable->name] = syntax.reason;
+            judgement.figures[engine.engine + " " + GetSyntaxName(syntax.transferSyntax)] =
+                syntax.reason;
           }
         }
 

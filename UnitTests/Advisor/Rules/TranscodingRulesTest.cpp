@@ -37,8 +37,23 @@ namespace OrthancPerf
       }
     };
 
+    // GDCM crashed at JPEG-LS, which the tuning asks for
     class SwitchedOffEngineRuleTest : public RuleTest
     {
+    protected:
+      SwitchedOffEngineRuleTest()
+      {
+        settings_.transferSyntax = JPEG_LS;
+        evidence_.engines = {{"gdcm",
+                              true,
+                              true,
+                              "",
+                              {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
+                               {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
+                               {"1.2.840.10008.1.2.4.81", SyntaxVerdict::State::Unsupported, ""}}}};
+      }
+
+      IngestTranscoding& settings_ = evidence_.tuning.ingestTranscoding;
     };
   }
 
@@ -101,15 +116,6 @@ namespace OrthancPerf
 
   TEST_F(SwitchedOffEngineRuleTest, NamesEachWithItsReason)
   {
-    EngineVerdict verdict;
-    verdict.engine = "gdcm";
-    verdict.isTested = true;
-    verdict.isAvailable = true;
-    verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
-                        {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
-                        {"1.2.840.10008.1.2.4.81", SyntaxVerdict::State::Unsupported, ""}};
-    evidence_.engines = {verdict};
-
     const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("engine-switched-off", finding.id);
     EXPECT_EQ(1U, finding.evidence.size());
@@ -119,24 +125,45 @@ namespace OrthancPerf
 
   TEST_F(SwitchedOffEngineRuleTest, NamesAnEngineThatIsNotAvailableOnceItWasTested)
   {
-    EngineVerdict verdict;
-    verdict.engine = "gdcm";
-    verdict.reason = "not tested yet";
-    verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::Untested, ""}};
-    evidence_.engines = {verdict};
+    EngineVerdict& verdict = evidence_.engines[0];
+    verdict = {
+        "gdcm", false, false, "not tested yet", {{JPEG_LS, SyntaxVerdict::State::Untested, ""}}};
     EXPECT_FALSE(IsFound("engine-switched-off"));
 
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
-    evidence_.engines = {verdict};
     const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
 
 
+  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereTheTuningAsksForAnother)
+  {
+    settings_.engine = EngineChoice::Dcmtk;
+    EXPECT_FALSE(IsFound("engine-switched-off"));
+
+    settings_.engine = EngineChoice::Gdcm;
+    EXPECT_TRUE(IsFound("engine-switched-off"));
+
+    settings_.transferSyntax = JPEG_LOSSLESS;
+    EXPECT_FALSE(IsFound("engine-switched-off"));
+  }
+
+
+  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereNobodyTranscodes)
+  {
+    settings_.transferSyntax.clear();
+    EXPECT_FALSE(IsFound("engine-switched-off"));
+
+    settings_.orthancTranscoding = true;
+    EXPECT_TRUE(IsFound("engine-switched-off")) << "Orthanc may ask for any transfer syntax";
+  }
+
+
   TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereAllWork)
   {
+    evidence_.engines[0].syntaxes[0].state = SyntaxVerdict::State::Works;
     EXPECT_FALSE(IsFound("engine-switched-off"));
   }
 }
