@@ -80,13 +80,11 @@ namespace OrthancPerf
     server_(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
     transcode_(transcode),
     filterUpload_(filterUpload),
-    peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     recentRequests_(configuration.recentInstances),
-    peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
-    evidence_(peerStatistics_, server_.dicomThreads),
-    journal_({&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &recentRequests_,
-              &history_, &evidence_}),
+    peers_(configuration.maximumPeers, [this] { return ListOpenAssociations(); }),
+    evidence_(peers_, server_.dicomThreads),
+    journal_({&traffic_, &peers_, &recentInstances_, &recentRequests_, &history_, &evidence_}),
     probe_(GetWatchedPlaces(server_), recorder_, {},
            DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
     tracker_(journal_, recorder_),
@@ -205,7 +203,7 @@ namespace OrthancPerf
     {
       orthanc_.SetMetric("orthanc_perf_" + name, value);
     };
-    const TrafficBucket received = totals_.GetReceived();
+    const TrafficBucket received = traffic_.GetReceived();
     std::size_t inFlight = 0;
 
     for (const Origin origin : GetAllOrigins())
@@ -222,9 +220,9 @@ namespace OrthancPerf
     set("received_bytes", received.bytes);
 
     // Of the last ten seconds
-    const std::vector<WindowSummary> windows = recentTraffic_.Summarize();
+    const std::vector<WindowSummary> windows = traffic_.SummarizeWindows();
     const WindowSummary& window = windows.front();
-    const TrafficRates rates = window.GetRates(Direction::Receive);
+    const TrafficRates rates = window.GetRates(0);
     set("received_instances_per_second", rates.instances);
     set("received_bytes_per_second", rates.bytes);
 
@@ -312,15 +310,14 @@ namespace OrthancPerf
 
     RegisterMetricsResource(router_, [this] { return GatherMetrics(); });
     RegisterHealthResource(router_, health_);
-    RegisterStatusResource(router_,
-                           StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
-                                         tuning_, configuration.allowTuning, probe_, answers_,
-                                         recorder_, transcoding_.GetSources()});
+    RegisterStatusResource(router_, StatusSources{versions, startedAt_, state_, tracker_, traffic_,
+                                                  tuning_, configuration.allowTuning, probe_,
+                                                  answers_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterRequestsResource(router_, recentRequests_);
     RegisterCompareResource(router_, orthanc_, transcoding_.GetEngines(),
                             [this] { transcoding_.WaitForSelfTest(); });
-    RegisterPeersResource(router_, peerStatistics_);
+    RegisterPeersResource(router_, peers_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);
     RegisterTuningResource(router_,
@@ -356,16 +353,14 @@ namespace OrthancPerf
   }
 
 
-  MetricFigures PluginContext::GatherMetrics() const
+  MetricFigures PluginContext::GatherMetrics()
   {
     MetricFigures figures;
     figures.version = PERF_VERSION;
     figures.orthancVersion = orthanc_.GetVersion();
     figures.startTime = std::chrono::duration<double>(startedAt_.time_since_epoch()).count();
-    figures.origins = totals_.GetOrigins();
-    figures.setups = totals_.GetSetups();
-    figures.reads = totals_.GetReads();
-    figures.peers = peerStatistics_.SummarizeAll();
+    static_cast<ServerTotals&>(figures) = traffic_.GetTotals();
+    figures.peers = peers_.Summarize();
     figures.transcodings = transcoding_.GetMetrics().GetTotals();
     figures.budget = probe_.GetAdmission().GetFigures();
     figures.tuning = ToFigures(*tuning_.Get());
@@ -386,7 +381,7 @@ namespace OrthancPerf
     const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
     history_.Observe(open.size(), admission);
     evidence_.OnMemory(memoryWatch_.Look(
-        {admission, probe_.IsInstalled(), totals_.GetReceived().GetSecondsWithPauses()},
+        {admission, probe_.IsInstalled(), traffic_.GetReceived().GetSecondsWithPauses()},
         Clock::now()));
     evidence_.Look(open);
     evidence_.OnDeflated(AnswerCompression::GetSeconds());

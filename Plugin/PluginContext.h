@@ -13,8 +13,7 @@
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentRequests.h"
-#include "Metrics/RecentTraffic.h"
-#include "Metrics/ServerTotals.h"
+#include "Metrics/ServerTraffic.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Rest/PluginState.h"
@@ -126,7 +125,7 @@ namespace OrthancPerf
     void WarnOfProbe();
     std::optional<std::set<std::string>> ListJobTypes();
     std::vector<OpenAssociation> ListOpenAssociations() const;
-    MetricFigures GatherMetrics() const;
+    MetricFigures GatherMetrics();
     void LookAtAssociations();
     void LoadTuning();
     void ReadStore();
@@ -154,12 +153,10 @@ namespace OrthancPerf
     bool isTuningAsked_ = false;           // what was saved of it
     bool isTuningReported_ = false;        // in the log
     PluginState state_;
-    PeerDirectory peers_;
     RecentInstances recentInstances_;
     RecentRequests recentRequests_;
-    RecentTraffic recentTraffic_;
-    PeerStatistics peerStatistics_;
-    ServerTotals totals_;
+    PeerStatistics peers_;
+    ServerTraffic traffic_;
     History history_;
     EvidenceCollector evidence_;
     MemoryWatch memoryWatch_;  // housekeeping's

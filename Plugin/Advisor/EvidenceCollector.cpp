@@ -160,7 +160,7 @@ namespace OrthancPerf
 
     for (const PeerEvidence& peer : evidence.peers)
     {
-      evidence.peerTotals[static_cast<std::size_t>(peer.direction)].Add(peer.traffic);
+      evidence.peerTotals[static_cast<std::size_t>(peer.direction)] += peer.traffic;
     }
 
     const TimePoint now = now_();
@@ -173,8 +173,8 @@ namespace OrthancPerf
 
     evidence.calm = calm_.GetEvidence(now);
     evidence.starved = starved_.GetEvidence(now);
-    evidence.received.Add(evidence.calm);
-    evidence.received.Add(evidence.starved);
+    evidence.received += evidence.calm;
+    evidence.received += evidence.starved;
     evidence.latestFailure = latestFailure_;
     evidence.runnableTasks = runnableWhileStarved_;
     evidence.load = load_;

@@ -29,7 +29,16 @@ namespace OrthancPerf
         return false;
       }
 
-      const bool isStored = Ask(instance.GetInstanceId());
+      bool isStored = false;
+
+      try
+      {
+        isStored = !instance.GetInstanceId().empty() && lookup_(instance.GetInstanceId());
+      }
+      catch (const std::exception&)
+      {
+        // and the next are not asked for at once, either
+      }
 
       if (!isStored)
       {
@@ -43,19 +52,6 @@ namespace OrthancPerf
     catch (const std::exception&)
     {
       return false;
-    }
-  }
-
-
-  bool DuplicateFinder::Ask(const std::string& instanceId) const
-  {
-    try
-    {
-      return !instanceId.empty() && lookup_(instanceId);
-    }
-    catch (const std::exception&)
-    {
-      return false;  // and the next are not asked for at once, either
     }
   }
 }

@@ -44,8 +44,6 @@ namespace OrthancPerf
       TimePoint end;
     };
 
-    bool Ask(const std::string& instanceId) const;
-
     const Lookup lookup_;
     const Now now_;
     std::mutex mutex_;

@@ -120,30 +120,22 @@ namespace OrthancPerf
   }
 
 
-  bool InstanceInFlight::IsUnanswered(const IMessageSource& source) const
+  bool InstanceInFlight::IsWorkedAt(const IMessageSource& source) const
   {
-    return GetResponse(source).state == Response::State::Pending;
+    return !isStored && GetResponse(source).state == Response::State::Pending;
   }
 
 
   std::optional<StuckInstance> InstanceInFlight::GetStuck(const IMessageSource& source,
                                                           TimePoint now) const
   {
-    if (!message || isBeside || isStored || isTranscoding || !IsUnanswered(source))
-    {
-      return std::nullopt;
-    }
+    const Duration silence = now - timeline.GetLastMark();
 
     // An HTTP request may have many instances: that one which no filter has seen is over is only
     // known when the next one is here
-    if (!passedFilters && !message->isDicom)
-    {
-      return std::nullopt;
-    }
-
-    const Duration silence = now - timeline.GetLastMark();
-
-    if (silence < LONG_SILENCE + std::chrono::seconds(instance.size / SLOWEST_BYTES_PER_SECOND))
+    if (!IsOfMessage() || isTranscoding || (!passedFilters && !message->isDicom) ||
+        silence < LONG_SILENCE + std::chrono::seconds(instance.size / SLOWEST_BYTES_PER_SECOND) ||
+        !IsWorkedAt(source))
     {
       return std::nullopt;
     }

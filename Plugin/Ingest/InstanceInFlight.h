@@ -68,7 +68,7 @@ namespace OrthancPerf
 
     // Whether Orthanc may still be at work on it, as far as that is seen: what its thread does
     // afterwards, such as to serve a C-MOVE, is done for others
-    bool IsUnanswered(const IMessageSource& source) const;
+    bool IsWorkedAt(const IMessageSource& source) const;
 
     // See InstanceTracker::ListStuck
     std::optional<StuckInstance> GetStuck(const IMessageSource& source, TimePoint now) const;

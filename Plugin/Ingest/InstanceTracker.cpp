@@ -97,17 +97,7 @@ namespace OrthancPerf
     work.mark = current ? std::min(current->firstByte, now) : now;
     work.message = current ? std::optional<MessageId>(current->id) : std::nullopt;
 
-    Change(
-        [&]
-        {
-          TakeIf([thread = GetThreadId()](const InstanceInFlight& instance)
-                 { return !instance.message && instance.thread == thread; });
-
-          if (current)
-          {
-            TakeBefore(current->id);
-          }
-        });
+    Change([&] { TakeFormer(current, false); });
   }
 
 
@@ -206,8 +196,8 @@ namespace OrthancPerf
   bool InstanceTracker::IsOfMessage()
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const InstanceInFlight* const instance = FindLatest();
-    return instance != nullptr && instance->message;
+    const InstanceInFlight* const latest = FindLatest([](const InstanceInFlight&) { return true; });
+    return latest != nullptr && latest->message;
   }
 
 
@@ -296,26 +286,9 @@ namespace OrthancPerf
   // It begins on this thread
   InstanceInFlight& InstanceTracker::Open(InstanceInFlight instance)
   {
-    if (instance.IsOfMessage())
-    {
-      TakeBefore(instance.message->id);
-
-      // The response is the last one's
-      TakeIf(
-          [&instance](const InstanceInFlight& other)
-          { return other.isStored && other.message && other.message->id == instance.message->id; });
-    }
-
-    // Orthanc may have stored the one before, and tells the plugins so, of which one stores another
-    // now: whether it has is known once this plugin is told
     const Origin origin = instance.instance.origin;
-    const bool isOfScript = origin == Origin::Plugin || origin == Origin::Lua;
-    TakeIf(
-        [&](const InstanceInFlight& other)
-        {
-          return !other.message && other.thread == instance.thread &&
-                 !(isOfScript && other.passedFilters);
-        });
+    TakeFormer(instance.IsOfMessage() ? instance.message : std::nullopt,
+               origin == Origin::Plugin || origin == Origin::Lua);
 
     if (inFlight_.size() >= MAXIMUM_IN_FLIGHT)
     {
@@ -331,22 +304,23 @@ namespace OrthancPerf
   }
 
 
-  // On this thread; null: there is none
-  InstanceInFlight* InstanceTracker::FindLatest()
+  // The latest one on this thread with which it is true; null: there is none
+  template <typename Predicate>
+  InstanceInFlight* InstanceTracker::FindLatest(const Predicate& predicate)
   {
-    const auto found = std::find_if(inFlight_.rbegin(), inFlight_.rend(),
-                                    [thread = GetThreadId()](const InstanceInFlight& instance)
-                                    { return instance.thread == thread; });
+    const auto found =
+        std::find_if(inFlight_.rbegin(), inFlight_.rend(),
+                     [&](const InstanceInFlight& instance)
+                     { return instance.thread == GetThreadId() && predicate(instance); });
     return found == inFlight_.rend() ? nullptr : &*found;
   }
 
 
-  // The same, if Orthanc may still be at work on it
+  // The latest one on this thread, if Orthanc may still be at work on it
   InstanceInFlight* InstanceTracker::FindWorkedAt()
   {
-    InstanceInFlight* const latest = FindLatest();
-    const bool isOver = latest != nullptr && (latest->isStored || !latest->IsUnanswered(source_));
-    return isOver ? nullptr : latest;
+    InstanceInFlight* const latest = FindLatest([](const InstanceInFlight&) { return true; });
+    return latest != nullptr && latest->IsWorkedAt(source_) ? latest : nullptr;
   }
 
 
@@ -354,28 +328,17 @@ namespace OrthancPerf
   // with loss, say), the latest one of its origin on this thread has to do
   InstanceInFlight* InstanceTracker::FindStored(const KnownInstance& known)
   {
-    InstanceInFlight* latest = nullptr;
-
-    for (auto instance = inFlight_.rbegin(); instance != inFlight_.rend(); ++instance)
-    {
-      if (instance->thread != GetThreadId() || instance->isStored ||
-          !instance->IsUnanswered(source_))
-      {
-        continue;
-      }
-
-      if (instance->identity.GetInstanceId() == known.instanceId)
-      {
-        return &*instance;
-      }
-
-      if (latest == nullptr && instance->instance.origin == known.origin)
-      {
-        latest = &*instance;
-      }
-    }
-
-    return latest;
+    InstanceInFlight* const found = FindLatest(
+        [&](const InstanceInFlight& instance) {
+          return instance.identity.GetInstanceId() == known.instanceId &&
+                 instance.IsWorkedAt(source_);
+        });
+    return found != nullptr ? found
+                            : FindLatest(
+                                  [&](const InstanceInFlight& instance) {
+                                    return instance.instance.origin == known.origin &&
+                                           instance.IsWorkedAt(source_);
+                                  });
   }
 
 
@@ -408,14 +371,23 @@ namespace OrthancPerf
   }
 
 
-  // A connection has one message at a time: what came in an earlier one has ended
-  void InstanceTracker::TakeBefore(const MessageId& message)
+  // What has ended as this thread begins to read this message, or its next instance. A connection
+  // has one message at a time, and the response is that of its last instance.
+  void InstanceTracker::TakeFormer(const std::optional<Message>& message, bool isOfScript)
   {
     TakeIf(
-        [&message](const InstanceInFlight& instance)
+        [&](const InstanceInFlight& instance)
         {
-          return instance.message && instance.message->id.connection == message.connection &&
-                 instance.message->id.serial < message.serial;
+          if (!instance.message)
+          {
+            // Orthanc may have stored it, and tells the plugins so, of which one stores another
+            // now: whether it has is known once this plugin is told
+            return instance.thread == GetThreadId() && !(isOfScript && instance.passedFilters);
+          }
+
+          const MessageId& id = instance.message->id;
+          return message && id.connection == message->id.connection &&
+                 (id.serial < message->id.serial || (id == message->id && instance.isStored));
         });
   }
 }

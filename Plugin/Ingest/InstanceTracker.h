@@ -77,13 +77,14 @@ namespace OrthancPerf
     InstanceInFlight MakeReceived(TimePoint now, const ReceivedInstance& received);
     InstanceInFlight Make(TimePoint begin, Origin origin, std::size_t size);
     InstanceInFlight& Open(InstanceInFlight instance);
-    InstanceInFlight* FindLatest();
+    template <typename Predicate>
+    InstanceInFlight* FindLatest(const Predicate& predicate);
     InstanceInFlight* FindWorkedAt();
     InstanceInFlight* FindStored(const KnownInstance& known);
     bool HasEnded(const InstanceInFlight& instance, TimePoint now, Duration quiet) const;
     template <typename Predicate>
     void TakeIf(const Predicate& predicate);
-    void TakeBefore(const MessageId& message);
+    void TakeFormer(const std::optional<Message>& message, bool isOfScript);
 
     const Journal& journal_;
     IMessageSource& source_;

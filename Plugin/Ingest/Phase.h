@@ -80,21 +80,35 @@ namespace OrthancPerf
            phase != Phase::Database;
   }
 
-  // The time of one instance, or of many together, by phase. A value; not thread-safe.
+  // The time of one instance, by phase. A value; not thread-safe.
   class PhaseDurations
   {
   public:
     // Adds to the phase, which is observed from then on, even for a duration of zero
-    void Add(Phase phase, Duration duration);
-
-    // Adds each phase of the other
-    void Add(const PhaseDurations& other);
+    void Add(Phase phase, Duration duration)
+    {
+      std::optional<Duration>& total = durations_[static_cast<std::size_t>(phase)];
+      total = total.value_or(Duration::zero()) + duration;
+    }
 
     // Nothing if the phase was not observed
-    std::optional<Duration> Get(Phase phase) const;
+    std::optional<Duration> Get(Phase phase) const
+    {
+      return durations_[static_cast<std::size_t>(phase)];
+    }
 
     // The sum of all phases that are part of the duration
-    Duration GetTotal() const;
+    Duration GetTotal() const
+    {
+      Duration total = Duration::zero();
+
+      for (const Phase phase : GetAllPhases())
+      {
+        total += IsPartOfDuration(phase) ? Get(phase).value_or(Duration::zero()) : Duration::zero();
+      }
+
+      return total;
+    }
 
   private:
     std::array<std::optional<Duration>, PHASE_COUNT> durations_;

@@ -5,10 +5,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 namespace OrthancPerf
 {
+  // Adds to each element its counterpart
+  template <typename Element, std::size_t COUNT>
+  void AddEach(std::array<Element, COUNT>& sums, const std::array<Element, COUNT>& others)
+  {
+    for (std::size_t i = 0; i < COUNT; i++)
+    {
+      sums[i] += others[i];
+    }
+  }
+
+
   // A histogram as Prometheus has them: counts of values up to each bound, which is in rising
   // order, the sum of all, and the largest.
   //
@@ -36,10 +46,9 @@ namespace OrthancPerf
       maximum = std::max(maximum, positive);
     }
 
-    void Add(const BucketHistogram& other)
+    void operator+=(const BucketHistogram& other)
     {
-      std::transform(counts.begin(), counts.end(), other.counts.begin(), counts.begin(),
-                     std::plus<>());
+      AddEach(counts, other.counts);
       count += other.count;
       sum += other.sum;
       maximum = std::max(maximum, other.maximum);
@@ -72,11 +81,6 @@ namespace OrthancPerf
       }
 
       return maximum;
-    }
-
-    static constexpr const auto& GetBounds()
-    {
-      return BOUNDS;
     }
   };
 

@@ -15,13 +15,6 @@ namespace OrthancPerf
     // is 0.128 s); threads come with their times out of order by much less
     constexpr UnixSeconds CLOCK_TOLERANCE = 5;
 
-    // Rounded up; for times after 1970
-    std::int64_t DivideUp(std::int64_t dividend, std::int64_t divisor)
-    {
-      return (dividend + divisor - 1) / divisor;
-    }
-
-
     TimePoint ToTimePoint(UnixSeconds time)
     {
       return TimePoint(std::chrono::seconds(time));
@@ -53,11 +46,11 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
-    areStallsObserved_[place] = areStallsObserved_[place] || instance.areStallsObserved;
+    areStallsObserved_[place] |= instance.areStallsObserved;
 
     for (Series& series : series_)
     {
-      Advance(series, now).directions[place].Add(instance);
+      GetPoint(series, now).directions[place].Add(instance);
     }
   }
 
@@ -70,11 +63,11 @@ namespace OrthancPerf
     openAssociations_ = static_cast<std::uint32_t>(associations);
     budget_ = budget;
 
-    for (Series& series : series_)
+    if (associations > 0 || budget.held > 0 || budget.waiting > 0 || waited > Duration::zero())
     {
-      if (associations > 0 || budget.held > 0 || budget.waiting > 0 || waited > Duration::zero())
+      for (Series& series : series_)
       {
-        Advance(series, now).budgetWaited += ToSeconds(waited);
+        GetPoint(series, now).budgetWaited += ToSeconds(waited);
       }
     }
   }
@@ -84,18 +77,15 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
-    Series& series = series_.at(static_cast<std::size_t>(resolution));
-    series.Advance(now);
-    HistoryExcerpt excerpt = series.Read(since, now);
+    HistoryExcerpt excerpt = series_.at(static_cast<std::size_t>(resolution)).Read(since, now);
     excerpt.areStallsObserved = areStallsObserved_;
     return excerpt;
   }
 
 
-  HistoryPoint& History::Advance(Series& series, UnixSeconds now) noexcept
+  HistoryPoint& History::GetPoint(Series& series, UnixSeconds now) noexcept
   {
-    series.Advance(now);
-    HistoryPoint& point = series.Get();
+    HistoryPoint& point = series.GetPoint(now);
     point.associations = std::max(point.associations, openAssociations_);
     point.budgetHeld = std::max(point.budgetHeld, budget_.held);
     point.budgetWaiting =
@@ -137,14 +127,16 @@ namespace OrthancPerf
   }
 
 
-  HistoryPoint& History::Series::Get() noexcept
+  HistoryPoint& History::Series::GetPoint(UnixSeconds now) noexcept
   {
+    Advance(now);
     return points_.At(ToTimePoint(newest_ * resolution_.count()));
   }
 
 
-  HistoryExcerpt History::Series::Read(UnixSeconds since, UnixSeconds now) const
+  HistoryExcerpt History::Series::Read(UnixSeconds since, UnixSeconds now)
   {
+    Advance(now);
     HistoryExcerpt excerpt;
     excerpt.resolution = resolution_;
     excerpt.begin = GetBegin(since);
@@ -178,7 +170,7 @@ namespace OrthancPerf
       return oldest * resolution_.count();
     }
 
-    const std::int64_t wanted = DivideUp(std::max<UnixSeconds>(since, 0), resolution_.count());
+    const std::int64_t wanted = (since + resolution_.count() - 1) / resolution_.count();
     return std::max(wanted, oldest) * resolution_.count();
   }
 }

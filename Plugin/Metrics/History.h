@@ -77,16 +77,14 @@ namespace OrthancPerf
     public:
       Series(std::chrono::seconds resolution, std::int64_t capacity, UnixSeconds start);
 
-      // It is this time now. A clock that goes back a little changes nothing; when it is set back,
-      // what was kept is forgotten, because it would lie in the future.
-      void Advance(UnixSeconds now) noexcept;
-
-      // The point of now
-      HistoryPoint& Get() noexcept;
-
-      HistoryExcerpt Read(UnixSeconds since, UnixSeconds now) const;
+      HistoryPoint& GetPoint(UnixSeconds now) noexcept;
+      HistoryExcerpt Read(UnixSeconds since, UnixSeconds now);
 
     private:
+      // A clock that goes back a little changes nothing; when it is set back, what was kept is
+      // forgotten, because it would lie in the future.
+      void Advance(UnixSeconds now) noexcept;
+
       // The begin of the first point that is kept, or comes, at "since" or later; of the oldest if
       // that is later than any reader can have asked for, unless the clock has been set back
       UnixSeconds GetBegin(UnixSeconds since) const;
@@ -99,7 +97,7 @@ namespace OrthancPerf
     };
 
     void Record(std::size_t place, const FinishedInstance& instance) noexcept;
-    HistoryPoint& Advance(Series& series, UnixSeconds now) noexcept;
+    HistoryPoint& GetPoint(Series& series, UnixSeconds now) noexcept;
     UnixSeconds GetTime() const;
 
     const WallNow now_;

@@ -48,7 +48,7 @@ namespace OrthancPerf
   {
     TrafficBucket sum;
     slots_.ForEach(slots_.GetBegin(now, SLOTS_OF_A_MINUTE),
-                   [&sum](const TrafficBucket& slot, TimePoint) { sum.Add(slot); });
+                   [&sum](const TrafficBucket& slot, TimePoint) { sum += slot; });
     return TrafficRates::Make(sum, slots_.GetCovered(now, SLOTS_OF_A_MINUTE));
   }
 
@@ -67,7 +67,7 @@ namespace OrthancPerf
 
             if (isWanted)
             {
-              sum.Add(slot);
+              sum += slot;
             }
 
             return isWanted;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MetricTable.h"
 
+#include <type_traits>
+
 namespace OrthancPerf
 {
   namespace
@@ -13,13 +15,37 @@ namespace OrthancPerf
     constexpr MetricType GAUGE = MetricType::Gauge;
     constexpr MetricType HISTOGRAM = MetricType::Histogram;
 
-    // What went between Orthanc and one peer in one direction
-    struct PeerLine
+    // As a number, times in seconds; a histogram stays one
+    template <typename Value>
+    auto Convert(const Value& value)
     {
-      Labels labels;
-      const TrafficBucket& traffic;
-      const PeerAssociations& associations;
-    };
+      if constexpr (std::is_same_v<Value, Duration>)
+      {
+        return Number(ToSeconds(value));
+      }
+      else if constexpr (std::is_arithmetic_v<Value>)
+      {
+        return Number(static_cast<double>(value));
+      }
+      else
+      {
+        return value;
+      }
+    }
+
+
+    template <typename Value>
+    Number Convert(const std::optional<Value>& value)
+    {
+      return value ? Convert(*value) : std::nullopt;
+    }
+
+
+    template <typename Value>
+    Number If(bool isKnown, const Value& value)
+    {
+      return isKnown ? Convert(value) : std::nullopt;
+    }
 
 
     Labels With(Labels labels, const char* label, const std::string& value)
@@ -29,74 +55,63 @@ namespace OrthancPerf
     }
 
 
-    template <typename Value>
-    Number ToNumber(bool isObserved, Value value)
+    // Writes what "get" says of a line, or lets it write its series
+    template <typename Line, typename Get>
+    void Put(MetricWriter& writer, const Labels& labels, const Line& line, const Get& get)
     {
-      return isObserved ? Number(static_cast<double>(value)) : std::nullopt;
-    }
-
-
-    Number ToNumber(const std::optional<Duration>& duration)
-    {
-      return duration ? Number(ToSeconds(*duration)) : std::nullopt;
-    }
-
-
-    // The writers of rows. Each takes what writes, or gets, the series of one line.
-
-    template <typename WriteLine>
-    Write ForEachOrigin(WriteLine write)
-    {
-      return [write](const MetricFigures& figures, MetricWriter& writer)
+      if constexpr (std::is_invocable_v<Get, const Line&>)
       {
-        for (std::size_t i = 0; i < figures.origins.size(); i++)
+        writer.Add(labels, Convert(std::invoke(get, line)));
+      }
+      else
+      {
+        get(writer, labels, line);
+      }
+    }
+
+
+    // The writers of rows. "get" of a line is a member of it, a function, or By.
+
+    // Of each line of a list, in the order of an enumeration
+    template <typename Enum, typename Lines, typename Get>
+    Write PerValue(const char* label, Lines lines, Get get)
+    {
+      return [=](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (std::size_t i = 0; i < (figures.*lines).size(); i++)
         {
-          write(writer, Labels{{"origin", ToLabel(GetAllOrigins()[i])}}, figures.origins[i]);
+          Put(writer, {{label, ToLabel(static_cast<Enum>(i))}}, (figures.*lines)[i], get);
         }
       };
     }
 
 
-    // A sum of each origin, if it is observed there
-    Write PerOrigin(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
+    template <typename Get>
+    Write PerOrigin(Get get)
     {
-      return ForEachOrigin(
-          [=](MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
-          { writer.Add(labels, ToNumber(origin.*isObserved, origin.*sum)); });
+      return PerValue<Origin>("origin", &MetricFigures::origins, get);
     }
 
 
-    template <typename WriteLine>
-    Write ForEachRead(WriteLine write)
+    template <typename Get>
+    Write PerClass(Get get)
     {
-      return [write](const MetricFigures& figures, MetricWriter& writer)
-      {
-        for (std::size_t i = 0; i < figures.reads.size(); i++)
-        {
-          write(writer, Labels{{"class", ToLabel(GetAllRouteClasses()[i])}}, figures.reads[i]);
-        }
-      };
+      return PerValue<RouteClass>("class", &MetricFigures::reads, get);
     }
 
 
-    template <typename WriteLine>
-    Write ForEachPeer(WriteLine write)
+    template <typename Get>
+    Write PerPeer(Get get)
     {
-      return [write](const MetricFigures& figures, MetricWriter& writer)
+      return [get](const MetricFigures& figures, MetricWriter& writer)
       {
         for (const PeerSummary& peer : figures.peers)
         {
           for (const Direction direction : GetAllDirections())
           {
-            const auto place = static_cast<std::size_t>(direction);
-            Labels labels = {{"direction", ToLabel(direction)}};
-
-            if (!peer.name.empty())
-            {
-              labels["peer"] = peer.name;
-            }
-
-            write(writer, PeerLine{labels, peer.directions[place], peer.associations[place]});
+            const Labels labels = {{"direction", ToLabel(direction)}};
+            Put(writer, peer.name.empty() ? labels : With(labels, "peer", peer.name),
+                peer.directions[static_cast<std::size_t>(direction)], get);
           }
         }
       };
@@ -104,55 +119,13 @@ namespace OrthancPerf
 
 
     template <typename Get>
-    Write PerPeer(Get get)
+    Write PerEngine(Get get)
     {
-      return ForEachPeer([get](MetricWriter& writer, const PeerLine& line)
-                         { writer.Add(line.labels, get(line)); });
-    }
-
-
-    // A sum of each line, if it is observed there
-    Write PerPeer(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
-    {
-      return PerPeer([=](const PeerLine& line)
-                     { return ToNumber(line.traffic.*isObserved, line.traffic.*sum); });
-    }
-
-
-    // What the kernel said of the latest connection of each line: a member, or a function
-    template <typename Get>
-    Write PerConnection(Get get)
-    {
-      return PerPeer(
-          [get](const PeerLine& line)
-          {
-            const std::optional<TcpSummary>& tcp = line.associations.tcp;
-            return tcp ? Number(std::invoke(get, *tcp)) : std::nullopt;
-          });
-    }
-
-
-    template <typename WriteLine>
-    Write ForEachEngine(WriteLine write)
-    {
-      return [write](const MetricFigures& figures, MetricWriter& writer)
+      return [get](const MetricFigures& figures, MetricWriter& writer)
       {
         for (const EngineAttempts& line : figures.transcodings)
         {
-          write(writer, Labels{{"engine", line.engine}, {"target", line.target}}, line);
-        }
-      };
-    }
-
-
-    template <typename Value>
-    Write OfBudget(Value AdmissionFigures::*value)
-    {
-      return [value](const MetricFigures& figures, MetricWriter& writer)
-      {
-        if (figures.budget)
-        {
-          writer.Add({}, static_cast<double>((*figures.budget).*value));
+          Put(writer, {{"engine", line.engine}, {"target", line.target}}, line, get);
         }
       };
     }
@@ -162,80 +135,82 @@ namespace OrthancPerf
     template <typename Values>
     Write PerName(const char* label, Values MetricFigures::*values)
     {
-      return [label, values](const MetricFigures& figures, MetricWriter& writer)
+      return [=](const MetricFigures& figures, MetricWriter& writer)
       {
         for (const auto& [name, value] : figures.*values)
         {
-          writer.Add({{label, name}}, static_cast<double>(value));
+          writer.Add({{label, name}}, Convert(value));
         }
       };
     }
 
 
-    void WriteOutcomes(MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
+    // Without labels
+    template <typename Get>
+    Write OfServer(Get get)
     {
-      for (const Outcome outcome : GetAllOutcomes())
+      return [get](const MetricFigures& figures, MetricWriter& writer)
       {
-        writer.Add(With(labels, "outcome", ToLabel(outcome)), origin.GetOutcome(outcome));
-      }
+        Put(writer, {}, figures, get);
+      };
     }
 
 
-    void WritePhases(MetricWriter& writer, const Labels& labels, const TrafficSummary& origin)
+    template <typename Value>
+    Write OfBudget(Value AdmissionFigures::*value)
     {
-      for (const Phase phase : GetAllPhases())
+      return OfServer([value](const MetricFigures& figures)
+                      { return figures.budget ? Convert((*figures.budget).*value) : Number(); });
+    }
+
+
+    // The series of a line with these labels: elements of an array
+    template <typename Texts, typename Line, typename Array>
+    auto By(const char* name, const Texts& labels, Array Line::*elements)
+    {
+      return [=](MetricWriter& writer, const Labels& ofLine, const Line& line)
       {
-        writer.AddHistogram(With(labels, "phase", ToLabel(phase)),
-                            origin.latencies[static_cast<std::size_t>(phase)]);
-      }
+        for (std::size_t i = 0; i < labels.size(); i++)
+        {
+          writer.Add(With(ofLine, name, ToLabel(labels[i])), Convert((line.*elements)[i]));
+        }
+      };
     }
 
 
-    void WritePhaseTimes(MetricWriter& writer, const PeerLine& line)
+    // The same, for each value of an enumeration, by a function
+    template <typename Enum, typename Get>
+    auto By(const char* name, Get get)
     {
-      for (const Phase phase : GetAllPhases())
+      return [=](MetricWriter& writer, const Labels& ofLine, const auto& line)
       {
-        writer.Add(With(line.labels, "phase", ToLabel(phase)),
-                   ToNumber(line.traffic.IsObserved(phase), line.traffic.GetSeconds(phase)));
-      }
+        for (const Enum value : ListAll<Enum>())
+        {
+          writer.Add(With(ofLine, name, ToLabel(value)), Convert(std::invoke(get, line, value)));
+        }
+      };
     }
 
 
-    // All outcomes from a line's first association on, so that increase() sees the first loss
-    void WriteAssociations(MetricWriter& writer, const PeerLine& line)
+    // A sum of traffic, if it is observed there
+    auto Sum(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
     {
-      for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+      return [=](const TrafficBucket& traffic)
       {
-        writer.Add(With(line.labels, "outcome", ToLabel(outcome)),
-                   ToNumber(line.associations.IsAny(),
-                            line.associations.outcomes[static_cast<std::size_t>(outcome)]));
-      }
+        return If(traffic.*isObserved, traffic.*sum);
+      };
     }
 
 
-    void WriteAttempts(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
+    // What the kernel said of a peer's latest connection; zero: nothing
+    template <typename Value>
+    auto OfConnection(Value TcpSummary::*value)
     {
-      for (std::size_t i = 0; i < TRANSCODING_OUTCOME_COUNT; i++)
+      return [=](const PeerTraffic& line)
       {
-        const auto outcome = static_cast<TranscodingOutcome>(i);
-        const bool isExpected = line.isExpected && outcome == TranscodingOutcome::Failed;
-        writer.Add(With(labels, "outcome", ToLabel(outcome)),
-                   ToNumber(isExpected || line.outcomes[i] > 0, line.outcomes[i]));
-      }
-    }
-
-
-    void WriteSides(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
-    {
-      const bool isAny = line.seconds.count > 0;
-      writer.Add(With(labels, "side", "source"), ToNumber(isAny, line.sourceBytes));
-      writer.Add(With(labels, "side", "target"), ToNumber(isAny, line.targetBytes));
-    }
-
-
-    void WriteEngineSeconds(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
-    {
-      writer.AddHistogram(labels, line.seconds);
+        const std::optional<TcpSummary>& tcp = line.associations.tcp;
+        return tcp && (*tcp).*value != Value() ? Convert((*tcp).*value) : Number();
+      };
     }
 
 
@@ -247,146 +222,124 @@ namespace OrthancPerf
            [](const MetricFigures& figures, MetricWriter& writer)
            {
              writer.Add({{"version", figures.version}, {"orthanc", figures.orthancVersion}},
-                        ToNumber(!figures.version.empty(), 1));
+                        If(!figures.version.empty(), 1));
            }},
           {"start_time_seconds", GAUGE, "",
            "Unix time at which the plugin was loaded and its counters began at zero.",
-           [](const MetricFigures& figures, MetricWriter& writer)
-           {
-             writer.Add({}, figures.startTime);
-           }},
+           OfServer(&MetricFigures::startTime)},
           {"ingest_instances_total", COUNTER, "origin, outcome", "Instances received, by outcome.",
-           ForEachOrigin(&WriteOutcomes)},
+           PerOrigin(By("outcome", GetAllOutcomes(), &TrafficBucket::outcomes))},
           {"ingest_bytes_total", COUNTER, "origin",
-           "Bytes of all instances received, with any outcome.",
-           ForEachOrigin([](MetricWriter& writer, const Labels& labels,
-                            const TrafficSummary& origin) { writer.Add(labels, origin.bytes); })},
+           "Bytes of all instances received, with any outcome.", PerOrigin(&TrafficBucket::bytes)},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
-           "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
+           "Time of a received instance in each phase of its ingest.",
+           PerOrigin(By("phase", GetAllPhases(), &TrafficSummary::latencies))},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
            "Round trips to the object storage for received instances.",
-           PerOrigin(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved)},
+           PerOrigin(Sum(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved))},
           {"ingest_database_round_trips_total", COUNTER, "origin",
            "Round trips to the database server for received instances.",
-           PerOrigin(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved)},
+           PerOrigin(Sum(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved))},
           {"ingest_database_queued_seconds_total", COUNTER, "origin",
            "Time that received instances waited for a free connection to the database server.",
-           PerOrigin(&TrafficBucket::queuedSeconds, &TrafficBucket::isDatabaseObserved)},
+           PerOrigin(Sum(&TrafficBucket::queuedSeconds, &TrafficBucket::isDatabaseObserved))},
           {"ingest_in_flight", GAUGE, "origin", "Instances that are being ingested now.",
-           [](const MetricFigures& figures, MetricWriter& writer)
-           {
-             for (std::size_t i = 0; i < figures.inFlight.size(); i++)
-             {
-               writer.Add({{"origin", ToLabel(GetAllOrigins()[i])}},
-                          static_cast<double>(figures.inFlight[i]));
-             }
-           }},
+           PerValue<Origin>("origin", &MetricFigures::inFlight,
+                            [](std::size_t count) { return count; })},
           {"peer_instances_total", COUNTER, "peer, direction",
            "Instances received from the peer or sent to it.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.traffic.instances > 0, line.traffic.instances); })},
+           PerPeer([](const PeerTraffic& line) { return If(line.instances > 0, line.instances); })},
           {"peer_bytes_total", COUNTER, "peer, direction",
            "Bytes of the instances received from the peer or sent to it.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.traffic.instances > 0, line.traffic.bytes); })},
+           PerPeer([](const PeerTraffic& line) { return If(line.instances > 0, line.bytes); })},
           {"peer_phase_seconds_total", COUNTER, "peer, direction, phase",
-           "Time of the peer's instances in each phase.", ForEachPeer(&WritePhaseTimes)},
+           "Time of the peer's instances in each phase.",
+           PerPeer(By<Phase>("phase", &TrafficBucket::FindSeconds))},
           {"peer_remote_round_trips_total", COUNTER, "peer, direction",
            "Round trips to the object storage for the peer's instances.",
-           PerPeer(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved)},
+           PerPeer(Sum(&TrafficBucket::remoteRoundTrips, &TrafficBucket::isRemoteObserved))},
           {"peer_database_round_trips_total", COUNTER, "peer, direction",
            "Round trips to the database server for the peer's instances.",
-           PerPeer(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved)},
+           PerPeer(Sum(&TrafficBucket::databaseRoundTrips, &TrafficBucket::isDatabaseObserved))},
           {"stalls_total", COUNTER, "peer, direction",
            "Waits of 20 ms or more inside a message, or before one while the kernel held back what "
            "Orthanc had written.",
-           PerPeer(&TrafficBucket::stalls, &TrafficBucket::areStallsObserved)},
+           PerPeer(Sum(&TrafficBucket::stalls, &TrafficBucket::areStallsObserved))},
           {"stall_seconds_total", COUNTER, "peer, direction",
            "Time in the waits of orthanc_perf_stalls_total.",
-           PerPeer(&TrafficBucket::stallSeconds, &TrafficBucket::areStallsObserved)},
+           PerPeer(Sum(&TrafficBucket::stallSeconds, &TrafficBucket::areStallsObserved))},
+          // All outcomes from a line's first association on, so that increase() sees the first loss
           {"associations_total", COUNTER, "peer, direction, outcome",
-           "Finished associations, by how they ended.", ForEachPeer(&WriteAssociations)},
+           "Finished associations, by how they ended.",
+           PerPeer(By<AssociationOutcome>(
+               "outcome", [](const PeerTraffic& line, AssociationOutcome outcome)
+               { return If(line.associations.IsAny(), line.associations.GetCount(outcome)); }))},
           {"associations_open", GAUGE, "peer, direction", "Associations that are open now.",
-           PerPeer(
-               [](const PeerLine& line) -> Number {
-                 return line.associations.IsAny() ? Number(line.associations.open) : std::nullopt;
-               })},
+           PerPeer([](const PeerTraffic& line)
+                   { return If(line.associations.IsAny(), line.associations.open); })},
           {"association_setup_seconds", HISTOGRAM, "direction",
            "Time from the connection to the answer to the association request.",
-           [](const MetricFigures& figures, MetricWriter& writer)
-           {
-             for (std::size_t i = 0; i < figures.setups.size(); i++)
-             {
-               writer.AddHistogram({{"direction", ToLabel(GetAllDirections()[i])}},
-                                   figures.setups[i]);
-             }
-           }},
+           PerValue<Direction>("direction", &MetricFigures::setups,
+                               [](const SetupHistogram& seconds) { return seconds; })},
           {"reads_total", COUNTER, "class, status",
            "HTTP requests that read, by route and first digit of the status; C-GET, C-MOVE, "
            "C-FIND.",
-           ForEachRead(
+           PerClass(
                [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                {
                  for (std::size_t i = 0; i < reads.statuses.size(); i++)
                  {
                    writer.Add(With(labels, "status", READ_STATUSES[i]),
-                              ToNumber(reads.statuses[i] > 0, reads.statuses[i]));
+                              If(reads.statuses[i] > 0, reads.statuses[i]));
                  }
                })},
           {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
-           ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
-                       { writer.Add(labels, ToNumber(reads.bytes > 0, reads.bytes)); })},
+           PerClass([](const ReadSummary& reads) { return If(reads.bytes > 0, reads.bytes); })},
           {"read_client_wait_seconds_total", COUNTER, "class",
            "Of their phase send: waits for room in the client's window, or for DIMSE responses.",
-           ForEachRead(
-               [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
-               { writer.Add(labels, ToNumber(reads.bytes > 0, ToSeconds(reads.clientWait))); })},
+           PerClass([](const ReadSummary& reads)
+                    { return If(reads.bytes > 0, reads.clientWait); })},
           {"read_phase_seconds", HISTOGRAM, "class, phase",
            "Time of those requests: idle before them, receive, database, storage, work, send.",
-           ForEachRead(
-               [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
-               {
-                 for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
-                 {
-                   writer.AddHistogram(With(labels, "phase", ToLabel(REQUEST_PHASES[i])),
-                                       reads.phases[i]);
-                 }
-               })},
+           PerClass(By("phase", REQUEST_PHASES, &ReadSummary::phases))},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",
            "Smoothed TCP round trip of the latest association.",
-           PerConnection(
-               [](const TcpSummary& tcp)
-               { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); })},
+           PerPeer(OfConnection(&TcpSummary::roundTrip))},
           {"peer_send_window_bytes", GAUGE, "peer, direction",
            "Receive window of the peer, now or at the end of the latest association.",
-           PerConnection(&TcpSummary::sendWindow)},
+           PerPeer(OfConnection(&TcpSummary::sendWindow))},
           {"peer_receive_window_bytes", GAUGE, "peer, direction",
            "Receive window offered to the peer, now or at the end of the latest association.",
-           PerConnection(&TcpSummary::receiveWindow)},
+           PerPeer(OfConnection(&TcpSummary::receiveWindow))},
           {"peer_send_mss_bytes", GAUGE, "peer, direction",
            "Maximum size of TCP segments to the peer in the latest association.",
-           PerConnection([](const TcpSummary& tcp)
-                         { return ToNumber(tcp.sendMss > 0, tcp.sendMss); })},
+           PerPeer(OfConnection(&TcpSummary::sendMss))},
           {"peer_receive_window_limited_seconds_total", COUNTER, "peer, direction",
            "Time during which the full receive window of the peer kept data from being sent. "
            "Finished associations only.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.associations.receiveWindowLimited); })},
+           PerPeer([](const PeerTraffic& line) { return line.associations.receiveWindowLimited; })},
           {"peer_send_buffer_limited_seconds_total", COUNTER, "peer, direction",
            "Time during which the small send buffer kept data from being sent. Finished "
            "associations only.",
-           PerPeer([](const PeerLine& line)
-                   { return ToNumber(line.associations.sendBufferLimited); })},
+           PerPeer([](const PeerTraffic& line) { return line.associations.sendBufferLimited; })},
           {"peer_retransmits_total", COUNTER, "peer, direction",
            "TCP segments retransmitted. Finished associations only.",
-           PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},
+           PerPeer([](const PeerTraffic& line) { return line.associations.retransmits; })},
           {"transcode_seconds", HISTOGRAM, "engine, target",
            "Time that an engine took to transcode an instance.",
-           ForEachEngine(&WriteEngineSeconds)},
+           PerEngine(&EngineAttempts::seconds)},
           {"transcode_total", COUNTER, "engine, target, outcome",
-           "Attempts to transcode an instance, by outcome.", ForEachEngine(&WriteAttempts)},
+           "Attempts to transcode an instance, by outcome.",
+           PerEngine(By("outcome", ListAll<TranscodingOutcome>(), &EngineAttempts::outcomes))},
           {"transcode_bytes_total", COUNTER, "engine, target, side",
-           "Bytes of the DICOM files that engines read and wrote.", ForEachEngine(&WriteSides)},
+           "Bytes of the DICOM files that engines read and wrote.",
+           PerEngine(
+               [](MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
+               {
+                 const bool isAny = line.seconds.count > 0;
+                 writer.Add(With(labels, "side", "source"), If(isAny, line.sourceBytes));
+                 writer.Add(With(labels, "side", "target"), If(isAny, line.targetBytes));
+               })},
           {"ingest_budget_bytes", GAUGE, "",
            "Memory that large messages in flight may take; 0: no limit.",
            OfBudget(&AdmissionFigures::limit)},
@@ -402,10 +355,7 @@ namespace OrthancPerf
            "Messages that had to wait for room in the budget.", OfBudget(&AdmissionFigures::waits)},
           {"ingest_budget_waited_seconds_total", COUNTER, "",
            "Time that messages waited for room in the budget.",
-           [](const MetricFigures& figures, MetricWriter& writer)
-           {
-             writer.Add({}, figures.budget ? ToNumber(figures.budget->waited) : std::nullopt);
-           }},
+           OfBudget(&AdmissionFigures::waited)},
           {"ingest_budget_given_up_total", COUNTER, "",
            "Messages that were admitted over the budget after the longest wait.",
            OfBudget(&AdmissionFigures::givenUp)},

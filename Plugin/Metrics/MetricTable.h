@@ -4,7 +4,7 @@
 #include "Admission/AdmissionQueue.h"
 #include "Metrics/MetricWriter.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/ServerTotals.h"
+#include "Metrics/ServerTraffic.h"
 #include "Metrics/TranscodingMetrics.h"
 
 #include <cstdint>
@@ -17,15 +17,12 @@
 namespace OrthancPerf
 {
   // All that one scrape shows, copied at its begin. What is empty has no series.
-  struct MetricFigures
+  struct MetricFigures : ServerTotals
   {
     std::string version;  // of the plugin
     std::string orthancVersion;
     std::optional<double> startTime;              // Unix time
-    std::vector<TrafficSummary> origins;          // by Origin
     std::vector<std::size_t> inFlight;            // instances by Origin
-    std::vector<SetupHistogram> setups;           // by Direction
-    std::vector<ReadSummary> reads;               // by RouteClass
     std::vector<PeerSummary> peers;               // a peer without a name: not known
     std::vector<EngineAttempts> transcodings;     // by engine and target
     std::optional<AdmissionFigures> budget;       // of memory

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MetricWriter.h"
 
-#include <array>
+#include <cmath>
 #include <locale>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // Whole numbers are exact up to 2^53, which has 16 digits. Orthanc sets the locale of the
-    // process ("Locale"), in which numbers may have a comma.
-    void UseFormat(std::ostringstream& text)
-    {
-      text.imbue(std::locale::classic());
-      text.precision(16);
-    }
-
-
     std::string Escape(const std::string& value)
     {
       std::string escaped;
@@ -36,16 +27,12 @@ namespace OrthancPerf
   }
 
 
-  const char* ToLabel(MetricType type)
-  {
-    constexpr std::array LABELS = {"counter", "gauge", "histogram"};
-    return LABELS.at(static_cast<std::size_t>(type));
-  }
-
-
+  // Whole numbers are exact up to 2^53, which has 16 digits. Orthanc sets the locale of the process
+  // ("Locale"), in which numbers may have a comma.
   MetricWriter::MetricWriter()
   {
-    UseFormat(text_);
+    text_.imbue(std::locale::classic());
+    text_.precision(16);
   }
 
 
@@ -65,17 +52,8 @@ namespace OrthancPerf
   }
 
 
-  std::string MetricWriter::ToText(double number)
-  {
-    std::ostringstream text;
-    UseFormat(text);
-    text << number;
-    return text.str();
-  }
-
-
   void MetricWriter::WriteLine(const char* suffix, const Labels& labels, double value,
-                               const std::string& bound)
+                               std::optional<double> bound)
   {
     text_ << head_ << name_ << suffix;
     head_.clear();
@@ -87,9 +65,10 @@ namespace OrthancPerf
       separator = ',';
     }
 
-    if (!bound.empty())
+    if (bound)
     {
-      text_ << separator << "le=\"" << bound << '"';
+      text_ << separator << "le=\"";
+      (std::isinf(*bound) ? text_ << "+Inf" : text_ << *bound) << '"';
       separator = ',';
     }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Enumeration.h"
+#include "Metrics/BucketHistogram.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -17,7 +21,8 @@ namespace OrthancPerf
     Histogram
   };
 
-  const char* ToLabel(MetricType type);  // "counter"
+  template <>
+  inline constexpr std::array LABELS<MetricType> = {"counter", "gauge", "histogram"};
 
   // Writes families in Prometheus' text format 0.0.4:
   // https://prometheus.io/docs/instrumenting/exposition_formats/
@@ -41,18 +46,17 @@ namespace OrthancPerf
     // Nothing: no such series
     void Add(const Labels& labels, std::optional<double> value);
 
-    // A BucketHistogram; without values, no such series
-    template <typename Histogram>
-    void AddHistogram(const Labels& labels, const Histogram& histogram)
+    // Without values: no such series
+    template <const auto& BOUNDS>
+    void Add(const Labels& labels, const BucketHistogram<BOUNDS>& histogram)
     {
       std::uint64_t count = 0;
 
       for (std::size_t i = 0; i < histogram.counts.size() && histogram.count > 0; i++)
       {
-        const bool isLast = i == histogram.GetBounds().size();
         count += histogram.counts[i];
         WriteLine("_bucket", labels, static_cast<double>(count),
-                  isLast ? "+Inf" : ToText(histogram.GetBounds()[i]));
+                  i == BOUNDS.size() ? std::numeric_limits<double>::infinity() : BOUNDS[i]);
       }
 
       if (histogram.count > 0)
@@ -68,9 +72,8 @@ namespace OrthancPerf
     }
 
   private:
-    static std::string ToText(double number);
     void WriteLine(const char* suffix, const Labels& labels, double value,
-                   const std::string& bound = "");
+                   std::optional<double> bound = std::nullopt);
 
     std::ostringstream text_;
     std::string name_;

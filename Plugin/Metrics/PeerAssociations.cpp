@@ -2,7 +2,6 @@
 #include "Metrics/PeerAssociations.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace OrthancPerf
 {
@@ -18,17 +17,14 @@ namespace OrthancPerf
     // but what Orthanc says of an instance, the calling title
     void Update(AssociationParties& known, const AssociationParties& parties)
     {
-      if (known.callingTitle.empty())
-      {
-        known.callingTitle = Bound(parties.callingTitle);
-      }
-
       if (!parties.calledTitle.empty())
       {
+        known = {Bound(parties.callingTitle), Bound(parties.calledTitle),
+                 Bound(parties.implementationVersion), parties.maximumLength};
+      }
+      else if (known.callingTitle.empty())
+      {
         known.callingTitle = Bound(parties.callingTitle);
-        known.calledTitle = Bound(parties.calledTitle);
-        known.implementationVersion = Bound(parties.implementationVersion);
-        known.maximumLength = parties.maximumLength;
       }
     }
 
@@ -40,24 +36,18 @@ namespace OrthancPerf
         total = total.value_or(Duration::zero()) + *duration;
       }
     }
-
-
-    void AddTo(TimeSummary& summary, const std::optional<Duration>& duration)
-    {
-      if (duration)
-      {
-        summary.Add(*duration);
-      }
-    }
   }
 
 
-  void TimeSummary::Add(Duration duration)
+  void TimeSummary::Add(const std::optional<Duration>& duration)
   {
-    latest = std::max(duration, Duration::zero());
-    count++;
-    total += latest;
-    maximum = std::max(maximum, latest);
+    if (duration)
+    {
+      latest = std::max(*duration, Duration::zero());
+      count++;
+      total += latest;
+      maximum = std::max(maximum, latest);
+    }
   }
 
 
@@ -73,8 +63,8 @@ namespace OrthancPerf
     instances += association.instances;
     bytes += association.direction == Direction::Receive ? association.bytesReceived
                                                          : association.bytesSent;
-    AddTo(setup, association.setup);
-    AddTo(connect, association.connect);
+    setup.Add(association.setup);
+    connect.Add(association.connect);
     Update(parties, association.parties);
     tcp = association.tcp ? association.tcp : tcp;
     rejection = association.rejection.empty() ? rejection : association.rejection;
@@ -105,16 +95,7 @@ namespace OrthancPerf
 
   std::uint64_t PeerAssociations::CountEstablished() const
   {
-    std::uint64_t count = std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0});
-
-    for (const AssociationOutcome outcome :
-         {AssociationOutcome::Rejected, AssociationOutcome::Incomplete, AssociationOutcome::Refused,
-          AssociationOutcome::TimedOut, AssociationOutcome::Unreachable,
-          AssociationOutcome::Unresolved, AssociationOutcome::TlsFailed})
-    {
-      count -= outcomes.at(static_cast<std::size_t>(outcome));
-    }
-
-    return count;
+    return GetCount(AssociationOutcome::Released) + GetCount(AssociationOutcome::Aborted) +
+           GetCount(AssociationOutcome::Lost) + GetCount(AssociationOutcome::Encrypted);
   }
 }

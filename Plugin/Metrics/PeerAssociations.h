@@ -18,8 +18,8 @@ namespace OrthancPerf
     Duration latest = Duration::zero();
     Duration maximum = Duration::zero();
 
-    // A negative duration counts as zero
-    void Add(Duration duration);
+    // Nothing adds nothing; a negative duration counts as zero
+    void Add(const std::optional<Duration>& duration);
 
     // Zero if there is none
     Duration GetMean() const;
@@ -48,6 +48,11 @@ namespace OrthancPerf
 
     // To be added the oldest first: the latest is the youngest
     void Add(const OpenAssociation& association);
+
+    std::uint64_t GetCount(AssociationOutcome outcome) const
+    {
+      return outcomes[static_cast<std::size_t>(outcome)];
+    }
 
     // Whether there is any, over or open
     bool IsAny() const;

@@ -2,12 +2,17 @@
 #include "Metrics/PeerStatistics.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
+    // What the peers without a place of their own are called together
+    constexpr const char* OTHER_PEERS = "other";
+
+
     void UpdateAddress(PeerSummary& peer, const std::string& address)
     {
       if (!address.empty())
@@ -15,38 +20,59 @@ namespace OrthancPerf
         peer.address.assign(address, 0, MAXIMUM_PEER_NAME);
       }
     }
-
-
-    std::optional<std::uint32_t> GetLarger(const std::optional<std::uint32_t>& a,
-                                           const std::optional<std::uint32_t>& b)
-    {
-      return a && b ? std::max(*a, *b) : (a ? a : b);
-    }
   }
 
-  PeerStatistics::PeerStatistics(PeerDirectory& directory, ListOpenAssociations listOpen, Now now,
+
+  PeerStatistics::PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen, Now now,
                                  WallNow wallNow) :
-    directory_(directory),
+    maximumPeers_(maximumPeers),
     listOpen_(std::move(listOpen)),
     now_(std::move(now)),
     wallNow_(std::move(wallNow)),
-    start_(now_()),
-    records_(directory.GetCapacity() + 1)
+    start_(now_())
   {
+  }
+
+  void PeerStatistics::SetModalities(const std::vector<std::string>& titles)
+  {
+    const std::lock_guard lock(mutex_);
+
+    for (auto& [name, place] : places_)
+    {
+      place.isModality = false;
+    }
+
+    // The known ones first, so that no modality takes over the place of another one
+    for (const bool mayAdd : {false, true})
+    {
+      for (const std::string& title : titles)
+      {
+        const std::string name = MakePrintable(title);
+        const auto found = places_.find(name);
+        Place* const place = found != places_.end() ? &found->second
+                             : mayAdd               ? Add(name, Duration::min())
+                                                    : nullptr;
+
+        if (place != nullptr)
+        {
+          place->isModality = true;
+        }
+      }
+    }
   }
 
   void PeerStatistics::OnInstanceFinished(const FinishedInstance& instance)
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    GetRecord(Find(instance.peer, PeerSign::Instance)).Add(instance, now);
+    Find(instance.peer, Sign::Instance).Add(instance, now);
   }
 
   void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association)
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    GetRecord(Find(association.peer, GetSign(association.isAccepted))).Add(association, now);
+    Find(association).Add(association, now);
   }
 
   void PeerStatistics::Look(const std::vector<OpenAssociation>& open)
@@ -56,8 +82,7 @@ namespace OrthancPerf
 
     for (const OpenAssociation& association : open)
     {
-      Record& record = GetRecord(Find(association.peer, GetSign(association.isAccepted)));
-      Recent& recent = record.recent.at(static_cast<std::size_t>(association.direction));
+      Recent& recent = Find(association).recent.at(static_cast<std::size_t>(association.direction));
       recent.Update(association.parties);
 
       if (association.tcp)
@@ -71,17 +96,16 @@ namespace OrthancPerf
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-
-    for (const std::unique_ptr<Record>& record : records_)
-    {
-      for (std::size_t i = 0; record && i < DIRECTION_COUNT; i++)
-      {
-        Recent& recent = record->recent[i];
-        recent.traffic.Restart(now);
-        recent.tcp.reset();
-        recent.windows.Clear(TimePoint());
-      }
-    }
+    ForEachRecord(
+        [now](const std::string&, Record& record)
+        {
+          for (Recent& recent : record.recent)
+          {
+            recent.traffic.Restart(now);
+            recent.tcp.reset();
+            recent.windows.Clear(TimePoint());
+          }
+        });
   }
 
   std::vector<PeerEvidence> PeerStatistics::GatherEvidence() const
@@ -89,134 +113,168 @@ namespace OrthancPerf
     const TimePoint now = now_();
     std::vector<PeerEvidence> evidence;
     const std::lock_guard lock(mutex_);
-
-    for (const std::unique_ptr<Record>& record : records_)
-    {
-      const std::optional<std::string> name =
-          record && record->place.index < directory_.GetCapacity()
-              ? directory_.FindName(record->place)
-              : std::nullopt;
-
-      for (const Direction direction : GetAllDirections())
-      {
-        if (name)
+    ForEachRecord(
+        [&](const std::string& name, const Record& record)
         {
-          const Recent& recent = record->recent.at(static_cast<std::size_t>(direction));
-          const bool isSetupOld = now - recent.latestSetup > LatestTraffic::MAXIMUM_AGE;
-          const bool isFailureOld = now - recent.latestFailure > LatestTraffic::MAXIMUM_AGE;
-          evidence.push_back({*name, direction, recent.traffic.GetEvidence(now),
-                              isSetupOld ? std::vector<Duration>() : recent.setups, recent.parties,
-                              recent.tcp, isFailureOld ? FailedAssociations() : recent.failed});
-        }
-      }
-    }
-
+          for (std::size_t i = 0; !name.empty() && i < DIRECTION_COUNT; i++)
+          {
+            const Recent& recent = record.recent[i];
+            const bool isSetupOld = now - recent.latestSetup > LatestTraffic::MAXIMUM_AGE;
+            const bool isFailureOld = now - recent.latestFailure > LatestTraffic::MAXIMUM_AGE;
+            evidence.push_back(
+                {name,
+                 static_cast<Direction>(i),
+                 recent.traffic.GetEvidence(now),
+                 {recent.setups.begin(), isSetupOld ? recent.setups.begin() : recent.setups.end()},
+                 recent.parties,
+                 recent.tcp,
+                 isFailureOld ? FailedAssociations() : recent.failed});
+          }
+        });
     return evidence;
   }
 
-  std::vector<PeerSummary> PeerStatistics::Summarize() const
+  std::vector<PeerSummary> PeerStatistics::Summarize()
   {
-    std::vector<PeerSummary> list = SummarizeAll();
-
-    if (!list.empty() && list.back().name.empty())
-    {
-      list.pop_back();
-    }
-
-    return list;
-  }
-
-  std::vector<PeerSummary> PeerStatistics::SummarizeAll() const
-  {
-    const Moment now = {now_(), wallNow_()};
-    Summaries summaries = SummarizeFinished(now);
-
-    if (listOpen_)
-    {
-      AddOpen(summaries, now);
-    }
-
-    std::vector<PeerSummary> list;
-    list.reserve(summaries.size());
-
-    for (auto& [place, summary] : summaries)
-    {
-      const bool isKnown = place.index < directory_.GetCapacity();
-
-      if (const auto name = isKnown ? directory_.FindName(place) : "")
-      {
-        summary.name = *name;
-        list.push_back(std::move(summary));
-      }
-    }
-
-    return list;
-  }
-
-  PeerPlace PeerStatistics::Find(const Peer& peer, PeerSign sign) const
-  {
-    return directory_.Resolve(peer.name, sign).value_or(PeerPlace{directory_.GetCapacity(), 0});
-  }
-
-  PeerStatistics::Record& PeerStatistics::GetRecord(const PeerPlace& place)
-  {
-    std::unique_ptr<Record>& record = records_.at(place.index);
-
-    if (!record || !(record->place == place))
-    {
-      record = std::make_unique<Record>(place, start_);
-    }
-
-    return *record;
-  }
-
-  PeerStatistics::Summaries PeerStatistics::SummarizeFinished(const Moment& now) const
-  {
-    Summaries summaries;
-    const std::lock_guard lock(mutex_);
-
-    for (const std::unique_ptr<Record>& record : records_)
-    {
-      if (record && record->firstSeen)
-      {
-        summaries.emplace(record->place, record->Summarize(now));
-      }
-    }
-
-    return summaries;
-  }
-
-  void PeerStatistics::AddOpen(Summaries& summaries, const Moment& now) const
-  {
-    for (auto& [place, summary] : summaries)
-    {
-      for (PeerAssociations& associations : summary.associations)
-      {
-        associations.open = 0;
-      }
-    }
-
-    std::vector<OpenAssociation> open = listOpen_();
+    std::vector<OpenAssociation> open = listOpen_ ? listOpen_() : std::vector<OpenAssociation>();
     std::stable_sort(open.begin(), open.end(),
                      [](const auto& a, const auto& b) { return a.age > b.age; });
 
+    const Moment now = {now_(), wallNow_()};
+    const std::lock_guard lock(mutex_);
+
+    // Once all have their places, none is taken over any more
     for (const OpenAssociation& association : open)
     {
-      const auto [found, isNew] =
-          summaries.try_emplace(Find(association.peer, GetSign(association.isAccepted)));
-      PeerSummary& summary = found->second;
-      const WallTime begin = now.GetDate(now.time - association.age);
-      summary.firstSeen = isNew ? begin : std::min(summary.firstSeen, begin);
-      summary.lastSeen = now.date;
-      UpdateAddress(summary, association.peer.address);
-      summary.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
+      Find(association);
     }
+
+    std::multimap<const Record*, const OpenAssociation*> openOnes;
+
+    for (const OpenAssociation& association : open)
+    {
+      openOnes.emplace(&Find(association.peer, Sign::Asked), &association);
+    }
+
+    std::vector<PeerSummary> list;
+    ForEachRecord(
+        [&](const std::string& name, const Record& record)
+        {
+          const auto [begin, end] = openOnes.equal_range(&record);
+
+          if (record.firstSeen || begin != end)
+          {
+            PeerSummary& summary = list.emplace_back(record.Summarize(now));
+            summary.name = name;
+
+            for (PeerTraffic& traffic : summary.directions)
+            {
+              traffic.associations.open =
+                  listOpen_ ? std::make_optional<std::uint64_t>(0) : std::nullopt;
+            }
+
+            for (auto association = begin; association != end; ++association)
+            {
+              AddOpen(summary, *association->second, now);
+            }
+          }
+        });
+    return list;
   }
 
-  PeerStatistics::Record::Record(PeerPlace place, TimePoint start) :
-    place(place),
-    recent{Recent(start), Recent(start)}
+  void PeerStatistics::AddOpen(PeerSummary& summary, const OpenAssociation& association,
+                               const Moment& now)
   {
+    summary.firstSeen = std::min(summary.firstSeen, now.GetDate(now.time - association.age));
+    summary.lastSeen = now.date;
+    UpdateAddress(summary, association.peer.address);
+    summary.directions.at(static_cast<std::size_t>(association.direction))
+        .associations.Add(association);
+  }
+
+  PeerStatistics::Record& PeerStatistics::Find(const Peer& peer, Sign sign)
+  {
+    const std::string name = MakePrintable(peer.name);
+    const auto known = places_.find(name);
+    Place* place = known != places_.end() ? &known->second
+                   : sign != Sign::Asked  ? Add(name, KEPT)
+                                          : nullptr;
+
+    if (place == nullptr)
+    {
+      place = name.empty() ? &unknown_ : &others_;
+    }
+
+    if (!place->record)
+    {
+      place->record = std::make_unique<Record>(start_);
+    }
+
+    if (sign == Sign::Instance)
+    {
+      place->lastInstance = now_();
+    }
+
+    return *place->record;
+  }
+
+  PeerStatistics::Record& PeerStatistics::Find(const Association& association)
+  {
+    return Find(association.peer, association.isAccepted ? Sign::Accepted : Sign::Asked);
+  }
+
+  // A free place, or that of an unlisted peer that was without an instance for so long; null: there
+  // is none
+  PeerStatistics::Place* PeerStatistics::Add(const std::string& name, Duration minimumIdle)
+  {
+    const TimePoint now = now_();
+
+    if (name.empty() || name == OTHER_PEERS || maximumPeers_ == 0)
+    {
+      return nullptr;
+    }
+
+    if (places_.size() >= maximumPeers_)
+    {
+      const auto oldest =
+          std::min_element(places_.begin(), places_.end(),
+                           [](const auto& a, const auto& b)
+                           {
+                             return std::tie(a.second.isModality, a.second.lastInstance) <
+                                    std::tie(b.second.isModality, b.second.lastInstance);
+                           });
+
+      if (oldest->second.isModality || now - oldest->second.lastInstance < minimumIdle)
+      {
+        return nullptr;
+      }
+
+      places_.erase(oldest);
+    }
+
+    Place& place = places_[name];
+    place.lastInstance = now;
+    return &place;
+  }
+
+  template <typename Visit>
+  void PeerStatistics::ForEachRecord(const Visit& visit) const
+  {
+    const auto visitIfAny = [&visit](const std::string& name, const Place& place)
+    {
+      if (place.record)
+      {
+        visit(name, *place.record);
+      }
+    };
+
+    for (const auto& [name, place] : places_)
+    {
+      visitIfAny(name, place);
+    }
+
+    visitIfAny(OTHER_PEERS, others_);
+    visitIfAny("", unknown_);
   }
 
   void PeerStatistics::Record::Add(const FinishedInstance& instance, TimePoint now)
@@ -233,20 +291,8 @@ namespace OrthancPerf
     See(now - association.length, now);
     UpdateAddress(totals, association.peer.address);
     const auto direction = static_cast<std::size_t>(association.direction);
-    totals.associations.at(direction).Add(association);
-    Recent& latest = recent.at(direction);
-    latest.Update(association.parties);
-    latest.CountFailure(association, now);
-
-    if (association.setup)
-    {
-      latest.AddSetup(*association.setup, now);
-    }
-
-    if (association.tcp && association.instances > 0)
-    {
-      latest.Update(*association.tcp, now);
-    }
+    totals.directions.at(direction).associations.Add(association);
+    recent.at(direction).Add(association, now);
   }
 
   void PeerStatistics::Record::See(TimePoint from, TimePoint to)
@@ -263,30 +309,16 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
-      summary.rates[i] = recent[i].traffic.GetRates(now.time);
+      summary.directions[i].rates = recent[i].traffic.GetRates(now.time);
     }
 
     return summary;
   }
 
-  void PeerStatistics::Recent::AddSetup(Duration setup, TimePoint now)
+  void PeerStatistics::Recent::Add(const FinishedAssociation& association, TimePoint now)
   {
-    if (now - latestSetup > LatestTraffic::MAXIMUM_AGE)
-    {
-      setups.clear();
-    }
+    Update(association.parties);
 
-    if (setups.size() == SETUPS_KEPT)
-    {
-      setups.erase(setups.begin());
-    }
-
-    setups.push_back(setup);
-    latestSetup = now;
-  }
-
-  void PeerStatistics::Recent::CountFailure(const FinishedAssociation& association, TimePoint now)
-  {
     if (association.setup && association.outcome != AssociationOutcome::Rejected)
     {
       failed = FailedAssociations();
@@ -296,14 +328,27 @@ namespace OrthancPerf
       failed = {failed.count + 1, association.outcome, association.rejection};
       latestFailure = now;
     }
+
+    if (association.setup)
+    {
+      if (now - latestSetup > LatestTraffic::MAXIMUM_AGE)
+      {
+        setups.clear();
+      }
+
+      setups.push_back(*association.setup);
+      latestSetup = now;
+    }
+
+    if (association.tcp && association.instances > 0)
+    {
+      Update(*association.tcp, now);
+    }
   }
 
   void PeerStatistics::Recent::Update(const AssociationParties& latest)
   {
-    if (!latest.callingTitle.empty())
-    {
-      parties = latest;
-    }
+    parties = latest.callingTitle.empty() ? parties : latest;
   }
 
   // A window is small at the begin of a connection and when its data waits to be read. What a peer
@@ -311,14 +356,14 @@ namespace OrthancPerf
   void PeerStatistics::Recent::Update(const TcpSummary& latest, TimePoint now)
   {
     LargestWindows& newest = windows.At(now);
-    newest.send = GetLarger(newest.send, latest.sendWindow);
-    newest.receive = GetLarger(newest.receive, latest.receiveWindow);
+    newest.send = std::max(newest.send, latest.sendWindow);
+    newest.receive = std::max(newest.receive, latest.receiveWindow);
     tcp = latest;
     windows.ForEach(windows.GetBegin(now, WINDOW_SLOTS),
                     [this](const LargestWindows& largest, TimePoint)
                     {
-                      tcp->sendWindow = GetLarger(tcp->sendWindow, largest.send);
-                      tcp->receiveWindow = GetLarger(tcp->receiveWindow, largest.receive);
+                      tcp->sendWindow = std::max(tcp->sendWindow, largest.send);
+                      tcp->receiveWindow = std::max(tcp->receiveWindow, largest.receive);
                     });
   }
 }

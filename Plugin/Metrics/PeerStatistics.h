@@ -2,9 +2,10 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Ingest/PeerDirectory.h"
 #include "Metrics/LatestTraffic.h"
 #include "Metrics/PeerAssociations.h"
+
+#include <boost/circular_buffer.hpp>
 
 #include <array>
 #include <chrono>
@@ -13,20 +14,26 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
+  // What went between Orthanc and a peer in one direction since the start
+  struct PeerTraffic : TrafficBucket
+  {
+    TrafficRates rates;  // of the last minute, or since Restart()
+    PeerAssociations associations;
+  };
+
   struct PeerSummary
   {
-    std::string name;     // OTHER_PEERS: all that have no place of their own; empty: not known
+    std::string name;     // "other": all that have no place of their own; empty: not known
     std::string address;  // of the last instance or association with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;  // by the system's clock as it is set now
     std::chrono::system_clock::time_point lastSeen;   // now, while an association is open
-    std::array<TrafficBucket, DIRECTION_COUNT> directions;  // since the start
-    std::array<TrafficRates, DIRECTION_COUNT> rates;  // of the last minute, or since Restart()
-    std::array<PeerAssociations, DIRECTION_COUNT> associations;
+    std::array<PeerTraffic, DIRECTION_COUNT> directions;
   };
 
   // The associations that one side asked for in vain, one after the other
@@ -43,16 +50,22 @@ namespace OrthancPerf
     std::string name;
     Direction direction = Direction::Receive;
     TrafficBucket traffic;
-    std::vector<Duration> setups;  // how long its latest associations took to be answered
-    AssociationParties parties;    // of the latest association that could be read
-    std::optional<TcpSummary>
-        tcp;  // of the latest connection; the largest window while it was open
+    std::vector<Duration> setups;   // how long its latest associations took to be answered
+    AssociationParties parties;     // of the latest association that could be read
+    std::optional<TcpSummary> tcp;  // of the latest connection, with its largest windows
     FailedAssociations failed;
   };
 
-  // Each peer's traffic and associations, for /perf/peers, the metrics and the advisor. Owned by
-  // the plugin's context; any thread may call it. Memory is bounded by the directory: at most 33 kB
-  // a peer. What is known of a peer is forgotten once another peer has taken over its place.
+  // Each peer's traffic and associations, for /perf/peers, the metrics and the advisor.
+  //
+  // Strangers can invent as many names as they like, so at most "maximumPeers" are told apart. All
+  // others share the name "other", as does a peer that calls itself so. A peer gets a place with
+  // its first accepted association or instance. If all are taken, it takes over the place that has
+  // been without an instance for the longest time, an hour at least; its figures begin anew.
+  // Orthanc's modalities have a place before anyone else, and nobody takes it over.
+  //
+  // Owned by the plugin's context; any thread may call it. One mutex guards all. At most 33 kB a
+  // peer.
   class PeerStatistics : public IJournalObserver
   {
   public:
@@ -60,11 +73,17 @@ namespace OrthancPerf
     using WallTime = std::chrono::system_clock::time_point;
     using WallNow = std::function<WallTime()>;
 
-    // The directory must outlive the statistics. The list of open associations is asked for by
-    // Summarize() on its thread.
-    explicit PeerStatistics(PeerDirectory& directory, ListOpenAssociations listOpen = {},
+    // So long without an instance, an unlisted peer keeps its place
+    static constexpr Duration KEPT = std::chrono::hours(1);
+
+    // The list of open associations is asked for by Summarize() on its thread
+    explicit PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen = {},
                             Now now = &Clock::now,
                             WallNow wallNow = &std::chrono::system_clock::now);
+
+    // These are Orthanc's modalities from now on. Each has a place, at the cost of peers that are
+    // none, as long as there are places.
+    void SetModalities(const std::vector<std::string>& titles);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
     void OnAssociationFinished(const FinishedAssociation& association) override;
@@ -76,15 +95,12 @@ namespace OrthancPerf
     // finding ends with its cause
     void Restart() noexcept;
 
-    // Of the peers with a place, in both directions
+    // Of the peers with a place, and the others, in both directions
     std::vector<PeerEvidence> GatherEvidence() const;
 
-    // All peers with a place that have sent or received an instance, or had an association, in the
-    // order of their places in the directory; the others last
-    std::vector<PeerSummary> Summarize() const;
-
-    // The same, and after them what came from peers that are not known, if anything
-    std::vector<PeerSummary> SummarizeAll() const;
+    // All peers that have sent or received an instance, or had an association, by name; then the
+    // others, and what came from peers that are not known
+    std::vector<PeerSummary> Summarize();
 
   private:
     static constexpr std::size_t SETUPS_KEPT = 8;
@@ -106,13 +122,12 @@ namespace OrthancPerf
       {
       }
 
-      void AddSetup(Duration setup, TimePoint now);
-      void CountFailure(const FinishedAssociation& association, TimePoint now);
+      void Add(const FinishedAssociation& association, TimePoint now);
       void Update(const AssociationParties& latest);
       void Update(const TcpSummary& latest, TimePoint now);
 
       LatestTraffic traffic;
-      std::vector<Duration> setups;  // at most SETUPS_KEPT, the oldest first
+      boost::circular_buffer<Duration> setups{SETUPS_KEPT};
       TimePoint latestSetup;
       FailedAssociations failed;
       TimePoint latestFailure;
@@ -136,33 +151,56 @@ namespace OrthancPerf
 
     struct Record
     {
-      Record(PeerPlace place, TimePoint start);
+      explicit Record(TimePoint start) : recent{Recent(start), Recent(start)}
+      {
+      }
 
       void Add(const FinishedInstance& instance, TimePoint now);
       void Add(const FinishedAssociation& association, TimePoint now);
       void See(TimePoint from, TimePoint to);
       PeerSummary Summarize(const Moment& now) const;
 
-      PeerPlace place;
       PeerSummary totals;  // without the rates, and without the dates: a clock may be set
       std::optional<TimePoint> firstSeen;
       TimePoint lastSeen;
       std::array<Recent, DIRECTION_COUNT> recent;
     };
 
-    using Summaries = std::map<PeerPlace, PeerSummary>;
+    struct Place
+    {
+      TimePoint lastInstance;  // or when the peer got it
+      bool isModality = false;
+      std::unique_ptr<Record> record;  // null: nothing was seen yet
+    };
 
-    PeerPlace Find(const Peer& peer, PeerSign sign) const;
-    Record& GetRecord(const PeerPlace& place);
-    Summaries SummarizeFinished(const Moment& now) const;
-    void AddOpen(Summaries& summaries, const Moment& now) const;
+    // What a peer has done
+    enum class Sign
+    {
+      Asked,     // for an association that Orthanc has not accepted, or not yet
+      Accepted,  // Orthanc has accepted its association
+      Instance   // an instance was received from it, or sent to it
+    };
 
-    PeerDirectory& directory_;
+    static void AddOpen(PeerSummary& summary, const OpenAssociation& association,
+                        const Moment& now);
+
+    // With the lock held
+    Record& Find(const Peer& peer, Sign sign);
+    Record& Find(const Association& association);
+    Place* Add(const std::string& name, Duration minimumIdle);
+
+    // Each with its peer's name; the others and those not known come last
+    template <typename Visit>
+    void ForEachRecord(const Visit& visit) const;
+
+    const std::size_t maximumPeers_;
     const ListOpenAssociations listOpen_;
     const Now now_;
     const WallNow wallNow_;
     const TimePoint start_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Record>> records_;  // by place, the last of those not known
+    std::map<std::string, Place> places_;  // by name
+    Place others_;
+    Place unknown_;
   };
 }

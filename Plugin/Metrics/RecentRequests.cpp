@@ -102,13 +102,7 @@ namespace OrthancPerf
     std::array<ReadSummary, ROUTE_CLASS_COUNT> sums;
     const std::lock_guard lock(mutex_);
     slots_.ForEach(slots_.GetBegin(now_(), SLOTS),
-                   [&sums](const std::array<ReadSummary, ROUTE_CLASS_COUNT>& slot, TimePoint)
-                   {
-                     for (std::size_t i = 0; i < sums.size(); i++)
-                     {
-                       sums[i].Add(slot[i]);
-                     }
-                   });
+                   [&sums](const auto& slot, TimePoint) { AddEach(sums, slot); });
     return sums;
   }
 }

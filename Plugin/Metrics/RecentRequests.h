@@ -3,7 +3,7 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/SlotRing.h"
-#include "Metrics/TrafficSummary.h"
+#include "Metrics/TrafficBucket.h"
 
 #include <boost/circular_buffer.hpp>
 

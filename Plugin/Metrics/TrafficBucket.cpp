@@ -4,6 +4,7 @@
 #include "Admission/AdmissionQueue.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace OrthancPerf
 {
@@ -17,10 +18,6 @@ namespace OrthancPerf
         &TrafficBucket::databaseRoundTrips, &TrafficBucket::latencySeconds,
         &TrafficBucket::queuedSeconds,      &TrafficBucket::pauseSeconds,
         &TrafficBucket::activeSeconds};
-
-    constexpr bool TrafficBucket::*FLAGS[] = {&TrafficBucket::areStallsObserved,
-                                              &TrafficBucket::isRemoteObserved,
-                                              &TrafficBucket::isDatabaseObserved};
   }
 
 
@@ -54,7 +51,7 @@ namespace OrthancPerf
     largeBytes += isLarge ? size : 0;
     outcomes[static_cast<std::size_t>(instance.outcome)]++;
     ownFailures += instance.isOwnFailure ? 1 : 0;
-    areStallsObserved = areStallsObserved || instance.areStallsObserved;
+    areStallsObserved |= instance.areStallsObserved;
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
 
@@ -86,28 +83,20 @@ namespace OrthancPerf
   }
 
 
-  void TrafficBucket::Add(const TrafficBucket& other) noexcept
+  void TrafficBucket::operator+=(const TrafficBucket& other) noexcept
   {
     for (const auto sum : SUMS)
     {
       this->*sum += other.*sum;
     }
 
-    for (const auto flag : FLAGS)
-    {
-      this->*flag = this->*flag || other.*flag;
-    }
+    areStallsObserved |= other.areStallsObserved;
+    isRemoteObserved |= other.isRemoteObserved;
+    isDatabaseObserved |= other.isDatabaseObserved;
 
-    for (std::size_t i = 0; i < OUTCOME_COUNT; i++)
-    {
-      outcomes[i] += other.outcomes[i];
-    }
-
-    for (std::size_t i = 0; i < PHASE_COUNT; i++)
-    {
-      seconds_[i] += other.seconds_[i];
-      counts_[i] += other.counts_[i];
-    }
+    AddEach(outcomes, other.outcomes);
+    AddEach(seconds_, other.seconds_);
+    AddEach(counts_, other.counts_);
   }
 
 
@@ -142,5 +131,72 @@ namespace OrthancPerf
   {
     const double mean = GetMean(phase);
     return activeSeconds > 0 && instances > 0 ? std::min(mean, activeSeconds / instances) : mean;
+  }
+
+
+  void TrafficSummary::Add(const FinishedInstance& instance) noexcept
+  {
+    TrafficBucket::Add(instance);
+    bool hasDuration = false;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      if (const std::optional<Duration> time = instance.phases.Get(phase))
+      {
+        latencies[static_cast<std::size_t>(phase)].Add(ToSeconds(*time));
+        hasDuration = hasDuration || IsPartOfDuration(phase);
+      }
+    }
+
+    if (hasDuration)
+    {
+      duration.Add(ToSeconds(instance.phases.GetTotal()));
+    }
+  }
+
+
+  void TrafficSummary::operator+=(const TrafficSummary& other) noexcept
+  {
+    TrafficBucket::operator+=(other);
+    duration += other.duration;
+    AddEach(latencies, other.latencies);
+  }
+
+
+  void ReadSummary::Add(const FinishedRequest& request) noexcept
+  {
+    bytes += request.bytesSent;
+    statuses[request.GetStatusPlace()]++;
+    clientWait += request.clientWait;
+
+    for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
+    {
+      if (request.phases[i])
+      {
+        phases[i].Add(ToSeconds(*request.phases[i]));
+      }
+    }
+  }
+
+
+  void ReadSummary::operator+=(const ReadSummary& other) noexcept
+  {
+    bytes += other.bytes;
+    clientWait += other.clientWait;
+    AddEach(statuses, other.statuses);
+    AddEach(phases, other.phases);
+  }
+
+
+  std::uint64_t ReadSummary::CountRequests() const noexcept
+  {
+    return std::accumulate(statuses.begin(), statuses.end(), std::uint64_t{0});
+  }
+
+
+  std::uint64_t ReadSummary::CountFailed() const noexcept
+  {
+    constexpr std::size_t SERVER_ERROR = 5;  // "5xx"
+    return statuses[SERVER_ERROR] + statuses.back();
   }
 }

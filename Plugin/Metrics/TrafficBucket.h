@@ -3,6 +3,7 @@
 
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/FinishedRequest.h"
+#include "Metrics/BucketHistogram.h"
 
 #include <array>
 #include <cstdint>
@@ -34,7 +35,7 @@ namespace OrthancPerf
     static constexpr std::chrono::seconds MAXIMUM_PAUSE{1};
 
     void Add(const FinishedInstance& instance) noexcept;
-    void Add(const TrafficBucket& other) noexcept;
+    void operator+=(const TrafficBucket& other) noexcept;
 
     double instances = 0;
     double bytes = 0;
@@ -67,6 +68,12 @@ namespace OrthancPerf
       return counts_[static_cast<std::size_t>(phase)] > 0;
     }
 
+    // Nothing if the phase was not observed
+    std::optional<double> FindSeconds(Phase phase) const
+    {
+      return IsObserved(phase) ? std::make_optional(GetSeconds(phase)) : std::nullopt;
+    }
+
     double GetSeconds(Phase phase) const
     {
       return seconds_[static_cast<std::size_t>(phase)];
@@ -95,5 +102,33 @@ namespace OrthancPerf
   private:
     std::array<double, PHASE_COUNT> seconds_ = {};
     std::array<std::uint32_t, PHASE_COUNT> counts_ = {};
+  };
+
+
+  // The traffic of one direction or origin, with the distributions of its times. A histogram
+  // without durations: the phase was not observed. A value of 5 kB.
+  struct TrafficSummary : TrafficBucket
+  {
+    PhaseHistogram duration;  // of the whole instance: PhaseDurations::GetTotal()
+    std::array<PhaseHistogram, PHASE_COUNT> latencies;
+
+    void Add(const FinishedInstance& instance) noexcept;
+    void operator+=(const TrafficSummary& other) noexcept;
+  };
+
+
+  // What the requests of one class read. A value of 1.4 kB.
+  struct ReadSummary
+  {
+    std::uint64_t bytes = 0;
+    std::array<std::uint64_t, READ_STATUSES.size()> statuses = {};
+    Duration clientWait = Duration::zero();
+    std::array<PhaseHistogram, REQUEST_PHASES.size()> phases;
+
+    void Add(const FinishedRequest& request) noexcept;
+    void operator+=(const ReadSummary& other) noexcept;
+
+    std::uint64_t CountRequests() const noexcept;
+    std::uint64_t CountFailed() const noexcept;  // FinishedRequest::HasFailed
   };
 }

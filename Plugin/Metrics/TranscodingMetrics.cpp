@@ -48,7 +48,8 @@ namespace OrthancPerf
     const std::lock_guard lock(mutex_);
     EngineAttempts& line = lines_[FindLine(
         ParseEngineChoice(report.engine).value_or(EngineChoice::Automatic), report.target)];
-    line.outcomes[static_cast<std::size_t>(report.outcome)]++;
+    std::optional<std::uint64_t>& count = line.outcomes[static_cast<std::size_t>(report.outcome)];
+    count = count.value_or(0) + 1;
 
     if (report.outcome == TranscodingOutcome::Transcoded)
     {
@@ -66,10 +67,14 @@ namespace OrthancPerf
 
     for (const EngineChoice engine : GetAllEngineChoices())
     {
-      if (isAny ? engine != EngineChoice::Automatic : engine == settings.engine)
+      const bool isWanted = isAny ? engine != EngineChoice::Automatic : engine == settings.engine;
+
+      if (isWanted && !settings.transferSyntax.empty())
       {
-        EngineAttempts& line = lines_[FindLine(engine, settings.transferSyntax)];
-        line.isExpected = line.isExpected || !settings.transferSyntax.empty();
+        std::optional<std::uint64_t>& failures =
+            lines_[FindLine(engine, settings.transferSyntax)]
+                .outcomes[static_cast<std::size_t>(TranscodingOutcome::Failed)];
+        failures = failures.value_or(0);
       }
     }
   }

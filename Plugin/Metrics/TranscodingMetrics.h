@@ -8,13 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  constexpr std::size_t TRANSCODING_OUTCOME_COUNT = 5;
-
   // Seconds: from a small image with RLE, to hundreds of frames with JPEG 2000
   inline constexpr std::array TRANSCODING_BOUNDS = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                     0.05,   0.1,   0.25,   0.5,   1.0,  2.5,
@@ -26,8 +25,7 @@ namespace OrthancPerf
   {
     std::string engine;  // one of the plugin's, or "none" where none could be tried
     std::string target;  // Orthanc's name of a transfer syntax that can be written, or "other"
-    std::array<std::uint64_t, TRANSCODING_OUTCOME_COUNT> outcomes = {};
-    bool isExpected = false;  // its failures are shown from zero on
+    std::array<std::optional<std::uint64_t>, LABELS<TranscodingOutcome>.size()> outcomes;
     BucketHistogram<TRANSCODING_BOUNDS> seconds;
     std::uint64_t sourceBytes = 0;
     std::uint64_t targetBytes = 0;

@@ -136,9 +136,12 @@ namespace OrthancPerf
       Json::Value answer;
       answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
       answer["Begin"] = ToJson(begin);
-      answer["Receive"] = Describe(excerpt, static_cast<std::size_t>(Direction::Receive));
-      answer["Send"] = Describe(excerpt, static_cast<std::size_t>(Direction::Send));
-      answer["Serve"] = Describe(excerpt, SERVE);
+
+      for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
+      {
+        answer[TRAFFIC_KEYS[i]] = Describe(excerpt, i);
+      }
+
       answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
                                         { return Json::Value(point.associations); });
       answer["BudgetHeld"] = ListJson(excerpt.points, [](const HistoryPoint& point)

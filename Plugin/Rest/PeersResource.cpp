@@ -21,17 +21,6 @@ namespace OrthancPerf
     }
 
 
-    Json::Value GetTimes(const TrafficBucket& traffic)
-    {
-      return ListPhases(
-          [&traffic](Phase phase)
-          {
-            return traffic.IsObserved(phase) ? std::make_optional(traffic.GetSeconds(phase))
-                                             : std::nullopt;
-          });
-    }
-
-
     void AddTimes(Json::Value& json, const char* key, const TimeSummary& times)
     {
       if (times.count > 0)
@@ -54,8 +43,7 @@ namespace OrthancPerf
 
       for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
       {
-        json[ToKey(ToLabel(outcome))] =
-            ToJson(associations.outcomes.at(static_cast<std::size_t>(outcome)));
+        json[ToKey(ToLabel(outcome))] = ToJson(associations.GetCount(outcome));
       }
 
       if (!associations.rejection.empty())
@@ -138,15 +126,15 @@ namespace OrthancPerf
     // Null if nothing went this way
     Json::Value Describe(const PeerSummary& peer, Direction direction)
     {
-      const TrafficBucket& traffic = peer.directions.at(static_cast<std::size_t>(direction));
-      const PeerAssociations& associations =
-          peer.associations.at(static_cast<std::size_t>(direction));
+      const PeerTraffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
+      const PeerAssociations& associations = traffic.associations;
       Json::Value json;
 
       if (traffic.instances > 0 || associations.IsAny())
       {
-        json = ToJson(traffic, peer.rates.at(static_cast<std::size_t>(direction)));
-        json["PhaseTimes"] = GetTimes(traffic);
+        json = ToJson(traffic, traffic.rates);
+        json["PhaseTimes"] =
+            ListPhases([&traffic](Phase phase) { return traffic.FindSeconds(phase); });
         json["PhaseShares"] = GetShares(traffic);
       }
 
@@ -180,12 +168,18 @@ namespace OrthancPerf
   }
 
 
-  void RegisterPeersResource(RestRouter& router, const PeerStatistics& peers)
+  void RegisterPeersResource(RestRouter& router, PeerStatistics& peers)
   {
     const auto get = [&peers](const RestRequest&)
     {
-      return AnswerJson(
-          ListJson(peers.Summarize(), [](const PeerSummary& peer) { return Describe(peer); }));
+      std::vector<PeerSummary> known = peers.Summarize();
+
+      if (!known.empty() && known.back().name.empty())
+      {
+        known.pop_back();
+      }
+
+      return AnswerJson(ListJson(known, [](const PeerSummary& peer) { return Describe(peer); }));
     };
 
     router.Register(

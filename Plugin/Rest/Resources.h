@@ -40,7 +40,7 @@ namespace OrthancPerf
 
   // GET /perf/peers: each peer, what went between it and Orthanc, its associations and their TCP
   // connections
-  void RegisterPeersResource(RestRouter& router, const PeerStatistics& peers);
+  void RegisterPeersResource(RestRouter& router, PeerStatistics& peers);
 
   // GET /perf/history: what charts show, the last hour by the second or the last day by the minute,
   // and when the tuning was changed

@@ -5,6 +5,7 @@
 
 #include <json/json.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ namespace OrthancPerf
   {
     return static_cast<Json::UInt64>(number);
   }
+
+  // By both directions and SERVE
+  constexpr std::array<const char*, TRAFFIC_COUNT> TRAFFIC_KEYS = {"Receive", "Send", "Serve"};
 
   // What instances in one direction add up to
   Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates);

@@ -51,13 +51,11 @@ namespace OrthancPerf
       json["Length"] = ToJson(window.length);
       json["Covered"] = ToJson(window.covered);
 
-      for (const Direction direction : GetAllDirections())
+      for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
       {
-        json[ToKey(ToLabel(direction))] = Describe(
-            window.directions.at(static_cast<std::size_t>(direction)), window.GetRates(direction));
+        json[TRAFFIC_KEYS[i]] = Describe(window.directions[i], window.GetRates(i));
       }
 
-      json["Serve"] = Describe(window.directions[SERVE], window.GetRates(SERVE));
       return json;
     }
 
@@ -294,7 +292,7 @@ namespace OrthancPerf
       answer["DicomSockets"] = DescribeSockets(sources.probe, sources.recorder);
       answer["Memory"] = DescribeMemory(sources.probe.GetAdmission());
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
-      answer["Windows"] = ListJson(sources.traffic.Summarize(),
+      answer["Windows"] = ListJson(sources.traffic.SummarizeWindows(),
                                    [](const WindowSummary& window) { return Describe(window); });
       return AnswerJson(answer);
     };

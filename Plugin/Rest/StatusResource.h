@@ -3,7 +3,7 @@
 
 #include "Answers/AnswerCompression.h"
 #include "Ingest/InstanceTracker.h"
-#include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTraffic.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Redirection/PluginLock.h"
@@ -40,7 +40,7 @@ namespace OrthancPerf
     std::chrono::system_clock::time_point startedAt;
     const PluginState& state;
     const InstanceTracker& tracker;
-    const RecentTraffic& traffic;
+    const ServerTraffic& traffic;
     const TuningStore& tuning;
     bool isTuningAllowed;  // "AllowTuning"
     const Probe& probe;

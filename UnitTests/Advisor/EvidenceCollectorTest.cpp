@@ -58,8 +58,7 @@ namespace OrthancPerf
       }
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
-      PeerDirectory directory_{3};
-      PeerStatistics peers_{directory_,
+      PeerStatistics peers_{3,
                             {},
                             [this]
                             {

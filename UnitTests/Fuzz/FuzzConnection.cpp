@@ -127,11 +127,11 @@ namespace
       return collector_;
     }
 
-    void CheckMetrics() const
+    void CheckMetrics()
     {
       MetricFigures figures;
-      figures.peers = statistics_.SummarizeAll();
-      figures.setups = totals_.GetSetups();
+      figures.peers = statistics_.Summarize();
+      figures.setups = traffic_.GetTotals().setups;
       const std::string text = WriteMetrics(figures);
       Require(std::all_of(text.begin(), text.end(),
                           [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
@@ -255,10 +255,9 @@ namespace
     ConnectionTracker& tracker_;
     const std::size_t pieces_;
     Collector collector_;
-    PeerDirectory directory_{MAXIMUM_PEERS};
-    PeerStatistics statistics_{directory_};
-    ServerTotals totals_;
-    Journal journal_{{&collector_, &statistics_, &totals_}};
+    PeerStatistics statistics_{MAXIMUM_PEERS};
+    ServerTraffic traffic_;
+    Journal journal_{{&collector_, &statistics_, &traffic_}};
     TimePoint now_{std::chrono::seconds(1)};
     Connection* connection_ = nullptr;
     bool isDicom_ = true;

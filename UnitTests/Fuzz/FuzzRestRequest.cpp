@@ -69,7 +69,7 @@ namespace
     MessageRecorder recorder;
     Journal nobody{{}};
     InstanceTracker tracker{nobody, recorder};
-    RecentTraffic traffic;
+    ServerTraffic traffic;
     Probe probe{{}, recorder};
     AnswerCompression answers;
     PluginLock lock;
@@ -239,12 +239,11 @@ namespace
       return AnswerJson(job.GetContent());
     }
 
-    MetricFigures GatherMetrics() const
+    MetricFigures GatherMetrics()
     {
       MetricFigures figures;
-      figures.origins = totals.GetOrigins();
-      figures.setups = totals.GetSetups();
-      figures.peers = peers.SummarizeAll();
+      static_cast<ServerTotals&>(figures) = traffic.GetTotals();
+      figures.peers = peers.Summarize();
       return figures;
     }
 
@@ -253,7 +252,7 @@ namespace
     {
       if (path == "/perf/metrics")
       {
-        return {&peers, &totals};
+        return {&peers, &traffic};
       }
 
       return path.rfind("/perf/advice", 0) == 0
@@ -263,12 +262,11 @@ namespace
 
     const Stranger stranger;
     RecentInstances instances{2};
-    PeerDirectory directory{2};
-    PeerStatistics peers{directory, [this]
+    PeerStatistics peers{2, [this]
                          {
                            return stranger.ListOpen();
                          }};
-    ServerTotals totals;
+    ServerTraffic traffic;
     EvidenceCollector evidence{peers, 4};
     Journal journal;
     EngineFailures failures{[](const std::string&) {

@@ -177,7 +177,7 @@ namespace OrthancPerf
     once.Add(instance);
     once.activeSeconds = 1;
     TrafficBucket sum = once;
-    sum.Add(once);
+    sum += once;
 
     for (const auto member :
          {&TrafficBucket::instances, &TrafficBucket::bytes, &TrafficBucket::largeInstances,

@@ -27,7 +27,7 @@ namespace OrthancPerf
     MetricWriter writer;
     writer.Begin("none", MetricType::Counter, "None.");
     writer.Add({}, std::nullopt);
-    writer.AddHistogram({}, BucketHistogram<BOUNDS>());
+    writer.Add({}, BucketHistogram<BOUNDS>());
     writer.Begin("disks", MetricType::Gauge, "Disks.");
     writer.Add({{"server", "b"}, {"place", "a"}}, 1);
     writer.Add({}, 2.5);
@@ -65,7 +65,7 @@ namespace OrthancPerf
     histogram.Add(-1);
     MetricWriter writer;
     writer.Begin("a_seconds", MetricType::Histogram, "A.");
-    writer.AddHistogram({{"x", "y"}}, histogram);
+    writer.Add({{"x", "y"}}, histogram);
     EXPECT_EQ("# HELP a_seconds A.\n"
               "# TYPE a_seconds histogram\n"
               "a_seconds_bucket{x=\"y\",le=\"0.5\"} 2\n"

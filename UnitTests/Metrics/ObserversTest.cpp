@@ -6,8 +6,7 @@
 #include "Metrics/Instances.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/RecentTraffic.h"
-#include "Metrics/ServerTotals.h"
+#include "Metrics/ServerTraffic.h"
 
 #include <gtest/gtest.h>
 
@@ -65,17 +64,16 @@ namespace OrthancPerf
         }
       }
 
-      std::string GetText() const
+      std::string GetText()
       {
         MetricFigures figures;
-        figures.origins = totals_.GetOrigins();
-        figures.setups = totals_.GetSetups();
-        figures.peers = statistics_.SummarizeAll();
+        static_cast<ServerTotals&>(figures) = traffic_.GetTotals();
+        figures.peers = statistics_.Summarize();
         return WriteMetrics(figures);
       }
 
       // The lines of its metrics
-      std::vector<std::string> GetFamily(const std::string& name) const
+      std::vector<std::string> GetFamily(const std::string& name)
       {
         std::istringstream text(GetText());
         std::vector<std::string> lines;
@@ -91,7 +89,7 @@ namespace OrthancPerf
         return lines;
       }
 
-      double GetSum(const std::string& name) const
+      double GetSum(const std::string& name)
       {
         double sum = 0;
 
@@ -104,19 +102,17 @@ namespace OrthancPerf
       }
 
       std::atomic<TimePoint> now_ = TimePoint(std::chrono::seconds(1000));
-      PeerDirectory directory_{MAXIMUM_PEERS};
-      ServerTotals totals_;
-      PeerStatistics statistics_{directory_, &ListOpen,
+      PeerStatistics statistics_{MAXIMUM_PEERS, &ListOpen,
                                  [this]
                                  {
                                    return now_.load();
                                  }};
-      RecentTraffic traffic_{[this]
+      ServerTraffic traffic_{[this]
                              {
                                return now_.load();
                              }};
       RecentInstances recent_{1000};
-      Journal journal_{{&totals_, &statistics_, &traffic_, &recent_}};
+      Journal journal_{{&statistics_, &traffic_, &recent_}};
     };
   }
 
@@ -179,7 +175,7 @@ namespace OrthancPerf
           {
             GetText();
             statistics_.Summarize();
-            traffic_.Summarize();
+            traffic_.SummarizeWindows();
             recent_.Latest(100, stranger);
           }
         });

@@ -13,20 +13,19 @@ namespace OrthancPerf
     class PeerMetricsTest : public testing::Test
     {
     protected:
-      std::string GetText() const
+      std::string GetText()
       {
         MetricFigures figures;
-        figures.peers = statistics_.SummarizeAll();
+        figures.peers = statistics_.Summarize();
         return WriteMetrics(figures);
       }
 
-      testing::AssertionResult HasLine(const std::string& line) const
+      testing::AssertionResult HasLine(const std::string& line)
       {
         return HasMetric(GetText(), line);
       }
 
-      PeerDirectory directory_{3};
-      PeerStatistics statistics_{directory_};
+      PeerStatistics statistics_{3};
     };
   }
 
@@ -79,17 +78,6 @@ namespace OrthancPerf
   {
     statistics_.OnInstanceFinished(MakeInstance(""));
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\"} 1"));
-  }
-
-  TEST_F(PeerMetricsTest, PeersBeyondTheMaximumAreOther)
-  {
-    for (const char* name : {"CT1", "MR1", "US1", "CR1", "other"})
-    {
-      statistics_.OnInstanceFinished(MakeInstance(name));
-    }
-
-    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"US1\"} 1"));
-    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"other\"} 2"));
   }
 
   TEST_F(PeerMetricsTest, HostileNamesAreEscapedAndBounded)

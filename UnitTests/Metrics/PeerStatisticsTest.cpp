@@ -17,24 +17,20 @@ namespace OrthancPerf
     class PeerStatisticsTest : public testing::Test
     {
     protected:
-      static const TrafficBucket& Received(const PeerSummary& summary)
+      static const PeerTraffic& Received(const PeerSummary& summary)
       {
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
       }
 
       static const PeerAssociations& Accepted(const PeerSummary& summary)
       {
-        return summary.associations.at(static_cast<std::size_t>(Direction::Receive));
+        return Received(summary).associations;
       }
 
       TimePoint now_{seconds(1000)};
       system_clock::time_point wallNow_{seconds(5000)};
       std::vector<OpenAssociation> open_;
-      PeerDirectory directory_{2, [this]
-                               {
-                                 return now_;
-                               }};
-      PeerStatistics statistics_{directory_, [this] { return open_; }, [this] { return now_; },
+      PeerStatistics statistics_{2, [this] { return open_; }, [this] { return now_; },
                                  [this]
                                  {
                                    return wallNow_;
@@ -48,7 +44,7 @@ namespace OrthancPerf
     refused.direction = Direction::Send;
     refused.outcome = AssociationOutcome::Refused;
     refused.peer.name = "PACS";
-    directory_.SetModalities({"PACS"});
+    statistics_.SetModalities({"PACS"});
     statistics_.OnAssociationFinished(refused);
     statistics_.OnAssociationFinished(refused);
     const auto count = [this]
@@ -161,21 +157,21 @@ namespace OrthancPerf
   {
     statistics_.OnInstanceFinished(MakeInstance("CT1"));
     statistics_.OnInstanceFinished(MakeInstance("MR1"));
-    now_ += PeerDirectory::KEPT;
+    now_ += PeerStatistics::KEPT;
     statistics_.OnInstanceFinished(MakeInstance("MR1"));
     open_ = {MakeOpenAssociation("NEW")};
 
     std::vector<PeerSummary> peers = statistics_.Summarize();
     ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("NEW", peers[0].name);
-    EXPECT_EQ(0U, Received(peers[0]).instances);
-    EXPECT_EQ("MR1", peers[1].name);
-    EXPECT_EQ(2U, Received(peers[1]).instances);
+    EXPECT_EQ("MR1", peers[0].name);
+    EXPECT_EQ(2U, Received(peers[0]).instances);
+    EXPECT_EQ("NEW", peers[1].name);
+    EXPECT_EQ(0U, Received(peers[1]).instances);
 
     statistics_.OnInstanceFinished(MakeInstance("NEW"));
     peers = statistics_.Summarize();
     ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ(1U, Received(peers[0]).instances);
+    EXPECT_EQ(1U, Received(peers[1]).instances);
   }
 
   TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
@@ -186,10 +182,10 @@ namespace OrthancPerf
       now_ += milliseconds(500);
     }
 
-    EXPECT_NEAR(2, statistics_.Summarize().front().rates[0].instances, 0.05);
-    EXPECT_NEAR(2000, statistics_.Summarize().front().rates[0].bytes, 50);
+    EXPECT_NEAR(2, statistics_.Summarize().front().directions[0].rates.instances, 0.05);
+    EXPECT_NEAR(2000, statistics_.Summarize().front().directions[0].rates.bytes, 50);
     now_ += seconds(61);
-    EXPECT_EQ(0.0, statistics_.Summarize().front().rates[0].instances);
+    EXPECT_EQ(0.0, statistics_.Summarize().front().directions[0].rates.instances);
     EXPECT_EQ(240U, Received(statistics_.Summarize().front()).instances);
   }
 
@@ -208,11 +204,24 @@ namespace OrthancPerf
     EXPECT_EQ(3U, Received(peers[2]).instances);
   }
 
-  TEST_F(PeerStatisticsTest, PeersWithoutInstancesOrNamesAreLeftOut)
+  TEST_F(PeerStatisticsTest, ModalitiesOfWhichNothingWasSeenAreLeftOut)
   {
-    directory_.SetModalities({"CT1"});
-    statistics_.OnInstanceFinished(MakeInstance(""));
+    statistics_.SetModalities({"CT1"});
     EXPECT_TRUE(statistics_.Summarize().empty());
+    EXPECT_TRUE(statistics_.GatherEvidence().empty());
+  }
+
+  TEST_F(PeerStatisticsTest, WhatCameFromPeersThatAreNotKnownComesLast)
+  {
+    statistics_.OnInstanceFinished(MakeInstance("other"));
+    statistics_.OnInstanceFinished(MakeInstance("  "));
+    statistics_.OnAssociationFinished(MakeAssociation(std::string(16, '\0')));
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(2U, peers.size());
+    EXPECT_EQ("", peers[1].name);
+    EXPECT_EQ(1U, Received(peers[1]).instances);
+    EXPECT_EQ(1U, Accepted(peers[1]).outcomes.at(0));
   }
 
   TEST_F(PeerStatisticsTest, AnAssociationWithoutInstancesMakesAPeerKnown)
@@ -227,12 +236,12 @@ namespace OrthancPerf
     EXPECT_EQ(system_clock::time_point(seconds(5000)), peers[0].lastSeen);
     EXPECT_TRUE(Accepted(peers[0]).IsAny());
     EXPECT_EQ(0U, Accepted(peers[0]).open);
-    EXPECT_FALSE(peers[0].associations.at(static_cast<std::size_t>(Direction::Send)).IsAny());
+    EXPECT_FALSE(peers[0].directions.at(1).associations.IsAny());
   }
 
   TEST_F(PeerStatisticsTest, AnOpenAssociationMakesAPeerKnownWhileItIsOpen)
   {
-    open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1"), MakeOpenAssociation("")};
+    open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1")};
 
     const std::vector<PeerSummary> peers = statistics_.Summarize();
     ASSERT_EQ(1U, peers.size());
@@ -261,14 +270,152 @@ namespace OrthancPerf
 
   TEST_F(PeerStatisticsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
   {
-    PeerStatistics statistics(directory_);
+    PeerStatistics statistics(2);
     statistics.OnAssociationFinished(MakeAssociation("CT1"));
     EXPECT_FALSE(Accepted(statistics.Summarize().front()).open.has_value());
   }
 
-  TEST_F(PeerStatisticsTest, AssociationsOfUnknownPeersAreLeftOut)
+
+  namespace
   {
-    statistics_.OnAssociationFinished(MakeAssociation(""));
-    EXPECT_TRUE(statistics_.Summarize().empty());
+    class PeerPlacesTest : public testing::Test
+    {
+    protected:
+      using Names = std::vector<std::string>;
+
+      void Receive(const std::string& name)
+      {
+        statistics_.OnInstanceFinished(MakeInstance(name));
+      }
+
+      void Associate(const std::string& name, bool isAccepted)
+      {
+        FinishedAssociation association = MakeAssociation(name);
+        association.isAccepted = isAccepted;
+        statistics_.OnAssociationFinished(association);
+      }
+
+      Names List()
+      {
+        Names names;
+
+        for (const PeerSummary& peer : statistics_.Summarize())
+        {
+          names.push_back(peer.name);
+        }
+
+        return names;
+      }
+
+      TimePoint now_{std::chrono::minutes(1000)};
+      PeerStatistics statistics_{2,
+                                 {},
+                                 [this]
+                                 {
+                                   return now_;
+                                 }};
+    };
+  }
+
+  TEST_F(PeerPlacesTest, AStrangerNamedOtherTakesNoPlace)
+  {
+    statistics_.SetModalities({"other"});
+    Receive("other");
+    Receive("CT1");
+    Receive("MR1");
+    EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, ARejectedPeerTakesNoPlace)
+  {
+    for (int i = 0; i < 300; i++)
+    {
+      Associate("STRANGER" + std::to_string(i), false);
+    }
+
+    EXPECT_EQ(Names{"other"}, List());
+    Associate("CT1", true);
+    Receive("MR1");
+    EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, ModalitiesHaveTheirPlacesHoweverManyStrangersCome)
+  {
+    statistics_.SetModalities({"CT1", " MR1", "US1"});
+
+    for (const char* name : {"STRANGER", "CT1", "MR1", "US1"})
+    {
+      Receive(name);
+    }
+
+    EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, AModalityThatIsAddedLaterTakesOverAStrangersPlaceAtOnce)
+  {
+    statistics_.SetModalities({"CT1"});
+    Receive("STRANGER");
+    Receive("CT1");
+    statistics_.SetModalities({"LATE", "CT1"});
+    EXPECT_EQ(Names{"CT1"}, List());
+    Receive("LATE");
+    Receive("STRANGER");
+    EXPECT_EQ((Names{"CT1", "LATE", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, APlaceWithoutAnInstanceForAnHourIsTakenOver)
+  {
+    Receive("NIGHT");
+    now_ += std::chrono::minutes(1);
+    Associate("ECHO", true);
+    now_ += std::chrono::minutes(58);
+    Receive("NEW");
+    EXPECT_EQ((Names{"ECHO", "NIGHT", "other"}), List());
+    now_ += std::chrono::minutes(1);
+    Associate("ECHO", true);  // no instance
+    Receive("NEW");
+    EXPECT_EQ((Names{"ECHO", "NEW", "other"}), List());
+    now_ += std::chrono::minutes(1);
+    Receive("NIGHT");
+    EXPECT_EQ((Names{"NEW", "NIGHT", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, AModalityKeepsItsPlaceWithoutAnInstanceUntilItIsNoneAnyMore)
+  {
+    statistics_.SetModalities({"CT1", "MR1"});
+    now_ += std::chrono::hours(1000);
+    Receive("NEW");
+    EXPECT_EQ(Names{"other"}, List());
+    statistics_.SetModalities({"MR1"});
+    Receive("NEW");
+    EXPECT_EQ((Names{"NEW", "other"}), List());
+  }
+
+  TEST_F(PeerPlacesTest, NamesAreBoundedAndPrintable)
+  {
+    Receive(std::string(65536, '\n'));
+    Receive("CT1");
+    Receive(std::string(" CT1 \0", 6));
+    EXPECT_EQ((Names{std::string(MAXIMUM_PEER_NAME, '?'), "CT1"}), List());
+  }
+
+  // A handler that waits for an hour keeps its association, and not its place
+  TEST_F(PeerPlacesTest, AnOpenAssociationWhosePlaceIsTakenOverIsOneOfTheOthers)
+  {
+    std::vector<OpenAssociation> open = {MakeOpenAssociation("IDLE")};
+    PeerStatistics statistics(
+        1, [&open] { return open; }, [this] { return now_; });
+    EXPECT_EQ("IDLE", statistics.Summarize().at(0).name);
+    now_ += PeerStatistics::KEPT;
+    open.push_back(MakeOpenAssociation("NEW"));
+    const std::vector<PeerSummary> peers = statistics.Summarize();
+    ASSERT_EQ(2U, peers.size());
+    EXPECT_EQ("NEW", peers[0].name);
+    EXPECT_EQ("other", peers[1].name);
+
+    for (const PeerSummary& peer : peers)
+    {
+      EXPECT_EQ(1U, peer.directions[0].associations.open);
+    }
   }
 }

@@ -46,6 +46,11 @@ namespace OrthancPerf
     protected:
       static constexpr int FD = 4095;  // no socket: TCP_INFO is absent
 
+      MessageRecorderTest()
+      {
+        AskedServers::OfThisThread() = {};  // what tests before this one have left on the thread
+      }
+
       static TimePoint At(int ms)
       {
         return TimePoint(milliseconds(1000 + ms));
@@ -1142,7 +1147,6 @@ namespace OrthancPerf
     Read(*connection_, OK, 9);
     AskedServers::OfThisThread().Begin({true, false}, At(10));
     EXPECT_FALSE(tracker_.RecogniseOutgoing(*connection_, ToBytes(UPLOAD), UPLOAD.size(), At(11)));
-    AskedServers::OfThisThread() = {};
     EXPECT_EQ(ConnectionKind::None, connection_->kind);
   }
 

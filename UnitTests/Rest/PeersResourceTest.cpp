@@ -28,13 +28,19 @@ namespace OrthancPerf
       }
 
       std::vector<OpenAssociation> open_;
-      PeerDirectory directory_{2};
-      PeerStatistics statistics_{directory_, [this]
+      PeerStatistics statistics_{2, [this]
                                  {
                                    return open_;
                                  }};
       RestRouter router_;
     };
+  }
+
+  TEST_F(PeersResourceTest, WhatCameFromPeersThatAreNotKnownIsLeftOut)
+  {
+    statistics_.OnInstanceFinished(MakeInstance(""));
+    statistics_.OnAssociationFinished(MakeAssociation(""));
+    EXPECT_TRUE(Get().empty());
   }
 
   TEST_F(PeersResourceTest, AssociationsAreAbsentWhereNoneWasSeen)

@@ -5,13 +5,6 @@
 
 namespace OrthancPerf
 {
-  const char* ToLabel(TranscodingOutcome outcome)
-  {
-    constexpr const char* LABELS[] = {"transcoded", "declined", "failed", "unneeded", "duplicate"};
-    return LABELS[static_cast<std::size_t>(outcome)];
-  }
-
-
   EngineResult Uncompress(const std::vector<const ITranscodingEngine*>& engines, const void* data,
                           std::size_t size, TimePoint deadline)
   {

@@ -3,6 +3,7 @@
 
 #include "Dicom/CodecError.h"
 #include "Ingest/Clock.h"
+#include "Ingest/Enumeration.h"
 
 #include <cstddef>
 #include <new>
@@ -53,7 +54,9 @@ namespace OrthancPerf
     Duplicate  // nor here: the store has the instance already, and keeps what it has
   };
 
-  const char* ToLabel(TranscodingOutcome outcome);  // "transcoded"
+  template <>
+  inline constexpr std::array LABELS<TranscodingOutcome> = {"transcoded", "declined", "failed",
+                                                            "unneeded", "duplicate"};
 
 
   // What became of a file. A value.

@@ -9,8 +9,7 @@
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/RecentTraffic.h"
-#include "Metrics/ServerTotals.h"
+#include "Metrics/ServerTraffic.h"
 #include "Network/MessageRecorder.h"
 
 #include <benchmark/benchmark.h>
@@ -72,14 +71,12 @@ namespace OrthancPerf
       }
 
       const std::string file_ = MakeComputedTomography();
-      PeerDirectory directory_{256};
-      ServerTotals totals_;
-      PeerStatistics statistics_{directory_};
-      RecentTraffic traffic_;
+      PeerStatistics statistics_{256};
+      ServerTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
       EvidenceCollector evidence_{statistics_, 4};
-      Journal journal_{{&totals_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal journal_{{&statistics_, &traffic_, &recent_, &history_, &evidence_}};
       MessageRecorder source_;
       InstanceTracker tracker_{journal_, source_};
     };

@@ -6,8 +6,7 @@
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/RecentTraffic.h"
-#include "Metrics/ServerTotals.h"
+#include "Metrics/ServerTraffic.h"
 
 #include <benchmark/benchmark.h>
 
@@ -53,27 +52,19 @@ namespace OrthancPerf
         state.SetItemsProcessed(state.iterations());
       }
 
-      PeerDirectory directory_{256};
-      ServerTotals totals_;
-      PeerStatistics statistics_{directory_};
-      RecentTraffic traffic_;
+      PeerStatistics statistics_{256};
+      ServerTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
       EvidenceCollector evidence_{statistics_, 4};
 
-      Journal totalsOnly_{{&totals_}};
       Journal statisticsOnly_{{&statistics_}};
       Journal trafficOnly_{{&traffic_}};
       Journal recentOnly_{{&recent_}};
       Journal historyOnly_{{&history_}};
       Journal evidenceOnly_{{&evidence_}};
-      Journal all_{{&totals_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal all_{{&statistics_, &traffic_, &recent_, &history_, &evidence_}};
     };
-
-    BENCHMARK_DEFINE_F(Observers, Totals)(benchmark::State& state)
-    {
-      Publish(state, totalsOnly_);
-    }
 
     BENCHMARK_DEFINE_F(Observers, Statistics)(benchmark::State& state)
     {
@@ -105,28 +96,16 @@ namespace OrthancPerf
       Publish(state, all_);
     }
 
-    BENCHMARK_DEFINE_F(Observers, ResolvePeer)(benchmark::State& state)
-    {
-      const std::string name = MakeInstance(state.thread_index()).peer.name;
-
-      for (auto _ : state)
-      {
-        benchmark::DoNotOptimize(directory_.Resolve(name, PeerSign::Instance));
-      }
-    }
-
     void UseThreads(benchmark::internal::Benchmark* benchmark)
     {
       benchmark->Threads(1)->Threads(4)->Threads(16)->UseRealTime();
     }
 
-    BENCHMARK_REGISTER_F(Observers, Totals)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Statistics)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Traffic)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Recent)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, History)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Evidence)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, All)->Apply(UseThreads);
-    BENCHMARK_REGISTER_F(Observers, ResolvePeer)->Apply(UseThreads);
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTraffic.h"
 
 #include "Metrics/Instances.h"
+#include "Metrics/MetricTable.h"
+#include "Metrics/MetricText.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +14,7 @@ namespace OrthancPerf
     using std::chrono::milliseconds;
     using std::chrono::seconds;
 
-    class RecentTrafficTest : public testing::Test
+    class ServerTrafficTest : public testing::Test
     {
     protected:
       static constexpr std::size_t TEN_SECONDS = 0;
@@ -21,7 +23,8 @@ namespace OrthancPerf
 
       TrafficSummary Get(std::size_t window, Direction direction = Direction::Receive) const
       {
-        return traffic_.Summarize().at(window).directions.at(static_cast<std::size_t>(direction));
+        return traffic_.SummarizeWindows().at(window).directions.at(
+            static_cast<std::size_t>(direction));
       }
 
       static PhaseHistogram Get(const TrafficSummary& summary, Phase phase)
@@ -30,24 +33,24 @@ namespace OrthancPerf
       }
 
       TimePoint now_{seconds(1000)};
-      RecentTraffic traffic_{[this]
+      ServerTraffic traffic_{[this]
                              {
                                return now_;
                              }};
     };
   }
 
-  TEST_F(RecentTrafficTest, BeginsEmpty)
+  TEST_F(ServerTrafficTest, BeginsEmpty)
   {
-    const WindowSummary summary = traffic_.Summarize().front();
+    const WindowSummary summary = traffic_.SummarizeWindows().front();
     EXPECT_EQ(Duration(seconds(10)), summary.length);
     EXPECT_EQ(0U, summary.directions.front().instances);
-    EXPECT_EQ(0.0, summary.GetRates(Direction::Receive).instances);
+    EXPECT_EQ(0.0, summary.GetRates(0).instances);
     EXPECT_EQ(0U, summary.directions.front().duration.count);
     EXPECT_EQ(0U, summary.directions.front().latencies.front().count);
   }
 
-  TEST_F(RecentTrafficTest, CountsRequestsThatReadBesideBothDirections)
+  TEST_F(ServerTrafficTest, CountsRequestsThatReadBesideBothDirections)
   {
     FinishedRequest request;
     request.status = 200;
@@ -58,7 +61,7 @@ namespace OrthancPerf
     request.status = 500;
     traffic_.OnRequestFinished(request);
 
-    const WindowSummary summary = traffic_.Summarize().front();
+    const WindowSummary summary = traffic_.SummarizeWindows().front();
     const TrafficSummary& served = summary.directions[SERVE];
     EXPECT_EQ(0U, summary.directions.front().instances);
     EXPECT_EQ(2U, served.instances);
@@ -70,7 +73,7 @@ namespace OrthancPerf
     EXPECT_GT(summary.GetRates(SERVE).bytes, 0);
   }
 
-  TEST_F(RecentTrafficTest, RatesAreOverWhatTheWindowCovers)
+  TEST_F(ServerTrafficTest, RatesAreOverWhatTheWindowCovers)
   {
     for (int i = 0; i < 400; i++)  // ten a second, for 40 s
     {
@@ -80,7 +83,7 @@ namespace OrthancPerf
 
     for (const std::size_t window : {TEN_SECONDS, MINUTE, FIVE_MINUTES})
     {
-      const TrafficRates rates = traffic_.Summarize().at(window).GetRates(Direction::Receive);
+      const TrafficRates rates = traffic_.SummarizeWindows().at(window).GetRates(0);
       EXPECT_NEAR(10, rates.instances, 0.2);
       EXPECT_NEAR(10000, rates.bytes, 200);
     }
@@ -89,7 +92,7 @@ namespace OrthancPerf
     EXPECT_EQ(400U, Get(FIVE_MINUTES).instances);
   }
 
-  TEST_F(RecentTrafficTest, AnInstanceLeavesTheShortWindowsFirst)
+  TEST_F(ServerTrafficTest, AnInstanceLeavesTheShortWindowsFirst)
   {
     traffic_.OnInstanceFinished(MakeInstance("CT1"));
     now_ += seconds(11);
@@ -102,7 +105,7 @@ namespace OrthancPerf
     EXPECT_EQ(0U, Get(FIVE_MINUTES).instances);
   }
 
-  TEST_F(RecentTrafficTest, PhasesAndTheWholeAreSummarized)
+  TEST_F(ServerTrafficTest, PhasesAndTheWholeAreSummarized)
   {
     FinishedInstance slow = MakeInstance("CT1");
     slow.phases.Add(Phase::Receive, milliseconds(160));  // 200 ms in all
@@ -124,23 +127,7 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0.2031, summary.duration.maximum);
   }
 
-  TEST_F(RecentTrafficTest, OutcomesAndStallsAreCounted)
-  {
-    FinishedInstance refused = MakeInstance("CT1");
-    refused.outcome = Outcome::Discarded;
-    refused.stalls = 2;
-    refused.stallTime = milliseconds(80);
-    traffic_.OnInstanceFinished(refused);
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
-
-    const TrafficSummary summary = Get(TEN_SECONDS);
-    EXPECT_EQ(1U, summary.GetOutcome(Outcome::Stored));
-    EXPECT_EQ(1U, summary.GetOutcome(Outcome::Discarded));
-    EXPECT_EQ(2U, summary.stalls);
-    EXPECT_DOUBLE_EQ(0.080, summary.stallSeconds);
-  }
-
-  TEST_F(RecentTrafficTest, StallsThatWereLookedForOnceAreObserved)
+  TEST_F(ServerTrafficTest, StallsThatWereLookedForOnceAreObserved)
   {
     FinishedInstance instance = MakeInstance("CT1");
     traffic_.OnInstanceFinished(instance);
@@ -152,20 +139,7 @@ namespace OrthancPerf
     EXPECT_FALSE(Get(TEN_SECONDS, Direction::Send).areStallsObserved);
   }
 
-  TEST_F(RecentTrafficTest, RoundTripsToTheDatabaseAreAddedUp)
-  {
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
-    EXPECT_FALSE(Get(TEN_SECONDS).isDatabaseObserved);
-
-    FinishedInstance asked = MakeInstance("CT1");
-    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
-    traffic_.OnInstanceFinished(asked);
-    traffic_.OnInstanceFinished(asked);
-    EXPECT_TRUE(Get(TEN_SECONDS).isDatabaseObserved);
-    EXPECT_EQ(60U, Get(TEN_SECONDS).databaseRoundTrips);
-  }
-
-  TEST_F(RecentTrafficTest, DirectionsAreKeptApart)
+  TEST_F(ServerTrafficTest, DirectionsAreKeptApart)
   {
     FinishedInstance sent = MakeInstance("PACS");
     sent.direction = Direction::Send;
@@ -174,12 +148,85 @@ namespace OrthancPerf
     EXPECT_EQ(1U, Get(MINUTE, Direction::Send).instances);
   }
 
-  TEST_F(RecentTrafficTest, AnInstanceWithoutPhasesHasNoDuration)
+  TEST_F(ServerTrafficTest, AnInstanceWithoutPhasesHasNoDuration)
   {
     FinishedInstance instance = MakeInstance("CT1");
     instance.phases = PhaseDurations();
     traffic_.OnInstanceFinished(instance);
     EXPECT_EQ(1U, Get(MINUTE).instances);
     EXPECT_EQ(0U, Get(MINUTE).duration.count);
+  }
+
+  namespace
+  {
+    class ServerTotalsTest : public testing::Test
+    {
+    protected:
+      std::string GetText() const
+      {
+        MetricFigures figures;
+        figures.origins = traffic_.GetTotals().origins;
+        return WriteMetrics(figures);
+      }
+
+      testing::AssertionResult HasLine(const std::string& line) const
+      {
+        return HasMetric(GetText(), "ingest_" + line);
+      }
+
+      ServerTraffic traffic_;
+    };
+  }
+
+  TEST_F(ServerTotalsTest, CountersBeginAtZeroAndPhasesAbsent)
+  {
+    EXPECT_TRUE(HasLine("instances_total{origin=\"WebDav\",outcome=\"failed\"} 0"));
+    EXPECT_TRUE(HasLine("bytes_total{origin=\"Unknown\"} 0"));
+    EXPECT_EQ(std::string::npos, GetText().find("phase_seconds"));
+  }
+
+  TEST_F(ServerTotalsTest, BytesCountWhateverTheOutcome)
+  {
+    FinishedInstance failed = MakeInstance("CT1");
+    failed.outcome = Outcome::Failed;
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    traffic_.OnInstanceFinished(failed);
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 1"));
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"failed\"} 1"));
+    EXPECT_TRUE(HasLine("bytes_total{origin=\"DicomProtocol\"} 2000"));
+    EXPECT_EQ(2000U, traffic_.GetReceived().bytes);
+  }
+
+  TEST_F(ServerTotalsTest, OnlyObservedPhasesAppear)
+  {
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    const std::string labels = "{origin=\"DicomProtocol\",phase=\"receive\"";
+    EXPECT_TRUE(HasLine("phase_seconds_count" + labels + "} 1"));
+    EXPECT_TRUE(HasLine("phase_seconds_sum" + labels + "} 0.04"));
+    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.035\"} 0"));
+    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.05\"} 1"));
+    EXPECT_EQ(std::string::npos, GetText().find("phase=\"idle\""));
+  }
+
+  TEST_F(ServerTotalsTest, RoundTripsToTheDatabaseAreCountedWhereTheyWereSeen)
+  {
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
+    FinishedInstance asked = MakeInstance("CT1");
+    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    traffic_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0"));
+    asked.database->queued = std::chrono::milliseconds(250);
+    traffic_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("database_round_trips_total{origin=\"DicomProtocol\"} 60"));
+    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0.25"));
+  }
+
+  TEST_F(ServerTotalsTest, WhatOrthancSendsIsNotIngest)
+  {
+    FinishedInstance sent = MakeInstance("PACS");
+    sent.direction = Direction::Send;
+    traffic_.OnInstanceFinished(sent);
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 0"));
   }
 }
