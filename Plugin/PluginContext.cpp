@@ -3,6 +3,7 @@
 
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
+#include "Network/GatheredFile.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/Resources.h"
 #include "Rest/StatusResource.h"
@@ -283,7 +284,9 @@ namespace OrthancPerf
           [this, &tuning]
           {
             evidence_.OnTuningChanged(tuning);
-            answers_.SetLevels(tuning.answers);  // first, as neither of these can fail
+            answers_.SetLevels(tuning.answers);  // first, as none of these can fail
+            GatheredFile::SetFolder(tuning.storage.writeAtOnce ? server_.storageDirectory.c_str()
+                                                               : nullptr);
             LimitMemory(tuning.memory);
             probe_.SetSettings(tuning.dicomSockets);
             transcoding_.SetSettings(tuning.ingestTranscoding);

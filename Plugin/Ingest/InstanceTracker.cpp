@@ -161,7 +161,7 @@ namespace OrthancPerf
         });
 
     NoteEvent(now);
-    source_.BeginStorage(now);
+    source_.BeginStorage(now, known.size);
   }
 
 

@@ -127,8 +127,8 @@ namespace OrthancPerf
     {
     }
 
-    // What the calling thread writes and asks from now on is its instance's, until it is taken
-    virtual void BeginStorage(TimePoint now) noexcept = 0;
+    // What the calling thread writes and asks is its instance's, of this size, until it is taken
+    virtual void BeginStorage(TimePoint now, std::size_t size) noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
     virtual AskedWork TakeAskedWork() = 0;
   };

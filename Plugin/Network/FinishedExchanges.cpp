@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/FinishedExchanges.h"
 
+#include "Network/GatheredFile.h"
 #include "Network/Sockets/TcpInfo.h"
 #include "Network/WrittenFiles.h"
 
@@ -315,6 +316,7 @@ namespace OrthancPerf
     if (files.IsFollowing() || AskedServers::OfThisThread().IsReading())
     {
       files = {};
+      GatheredFile::OfThisThread().Expect(0);
       AskedServers::OfThisThread() = {};
     }
   }

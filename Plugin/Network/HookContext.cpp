@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/HookContext.h"
 
+#include "Network/GatheredFile.h"
+
 #include <array>
 #include <pthread.h>
 #include <thread>
@@ -34,6 +36,7 @@ namespace OrthancPerf
     void ForgetParent() noexcept
     {
       currentContext.store(nullptr);
+      GatheredFile::ForgetParent();
 
       for (UserCount& count : userCounts)
       {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
+#include "Network/GatheredFile.h"
 #include "Network/WrittenFiles.h"
 
 namespace OrthancPerf
@@ -129,8 +130,9 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::BeginStorage(TimePoint now) noexcept
+  void MessageRecorder::BeginStorage(TimePoint now, std::size_t size) noexcept
   {
+    GatheredFile::OfThisThread().Expect(size);
     Connection* const connection = FindCurrent();
     WrittenFiles::OfThisThread().Begin(connection == nullptr ? nullptr : &connection->isFileClosed);
 
@@ -149,6 +151,7 @@ namespace OrthancPerf
 
   std::optional<StoredFile> MessageRecorder::TakeStoredFile() noexcept
   {
+    GatheredFile::OfThisThread().Expect(0);
     return WrittenFiles::OfThisThread().Take();
   }
 

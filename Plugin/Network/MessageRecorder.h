@@ -28,7 +28,7 @@ namespace OrthancPerf
     Response GetResponse(const MessageId& id) const noexcept override;
     Phase GetStoringPhase(const MessageId& id) const noexcept override;
     void NameRequestor(const std::string& title) noexcept override;
-    void BeginStorage(TimePoint now) noexcept override;
+    void BeginStorage(TimePoint now, std::size_t size) noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
     AskedWork TakeAskedWork() override;
 

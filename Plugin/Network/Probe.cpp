@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Probe.h"
 
+#include "Network/GatheredFile.h"
 #include "Network/WatchedFunctions.h"
 
 #include <utility>
@@ -69,6 +70,7 @@ namespace OrthancPerf
   {
     if (isInstalled_)
     {
+      GatheredFile::Stop();  // what is written from now on is not seen
       patcher_.Restore();
       LeaveContext(context_);
       connections_.Clear();  // what is closed from now on is not seen

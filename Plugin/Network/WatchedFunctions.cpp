@@ -3,6 +3,7 @@
 
 #include "Network/AdmissionGate.h"
 #include "Network/AskedServers.h"
+#include "Network/GatheredFile.h"
 #include "Network/HookActions.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/ErrnoKeeper.h"
@@ -21,6 +22,7 @@
 #include <poll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // The checked variants that _FORTIFY_SOURCE makes of them (Linux Standard Base 5.0, section 10.3);
@@ -315,8 +317,12 @@ namespace OrthancPerf
     template <typename Original>
     int Sync(int fd, const Original& original)
     {
-      return Follow<WrittenFiles>(original, [fd](WrittenFiles& files, int, TimePoint from)
-                                  { files.OnSynced(fd, from, Clock::now()); });
+      const int written = GatheredFile::OfThisThread().End(fd);
+      const auto tell = [fd](WrittenFiles& files, int, TimePoint from)
+      {
+        files.OnSynced(fd, from, Clock::now());
+      };
+      return written == 0 ? Follow<WrittenFiles>(original, tell) : written;
     }
 
     // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
@@ -432,7 +438,9 @@ namespace OrthancPerf
 
     ssize_t OnWrite(int fd, const void* buffer, std::size_t size)
     {
-      return Send(fd, buffer, size, [=] { return ::write(fd, buffer, size); });
+      GatheredFile& file = GatheredFile::OfThisThread();
+      return file.Has(fd) ? file.Write(buffer, size)
+                          : Send(fd, buffer, size, [=] { return ::write(fd, buffer, size); });
     }
 
     ssize_t OnSend(int fd, const void* buffer, std::size_t size, int flags)
@@ -523,7 +531,9 @@ namespace OrthancPerf
         AskedServers::OfThisThread().OnClosing(fd);
       }
 
-      return CloseFile(fd, [=] { return ::close(fd); });
+      const int written = GatheredFile::OfThisThread().End(fd);
+      const int closed = CloseFile(fd, [=] { return ::close(fd); });
+      return written == 0 ? closed : written;
     }
 
     // open(2): the mode is there only with these flags
@@ -544,7 +554,11 @@ namespace OrthancPerf
 
       return Create(
           WrittenFiles::IsWritten(flags), [=] { return ::open(path, flags, mode); },
-          [](int fd) { return fd; });
+          [=](int fd)
+          {
+            GatheredFile::OfThisThread().OnOpened(path, flags, fd);
+            return fd;
+          });
     }
 
     // Also for fopen64. "w", whatever follows, is O_CREAT and O_TRUNC (fopen(3)).
@@ -567,6 +581,13 @@ namespace OrthancPerf
     int OnFdatasync(int fd)
     {
       return Sync(fd, [=] { return ::fdatasync(fd); });
+    }
+
+    // What else may be done with a file whose pieces are held back
+    template <auto ORIGINAL, typename... Arguments>
+    auto OnMoving(int fd, Arguments... arguments)
+    {
+      return GatheredFile::OfThisThread().End(fd) == 0 ? ORIGINAL(fd, arguments...) : -1;
     }
 
     template <typename Hook>
@@ -600,6 +621,14 @@ namespace OrthancPerf
             Lead("fopen64", &OnFopen),
             Lead("fclose", &OnFclose),
             Lead("fsync", &OnFsync),
-            Lead("fdatasync", &OnFdatasync)};
+            Lead("fdatasync", &OnFdatasync),
+            Lead("lseek", &OnMoving<&::lseek, off_t, int>),
+            Lead("lseek64", &OnMoving<&::lseek, off_t, int>),
+            Lead("ftruncate", &OnMoving<&::ftruncate, off_t>),
+            Lead("ftruncate64", &OnMoving<&::ftruncate, off_t>),
+            Lead("pwrite", &OnMoving<&::pwrite, const void*, size_t, off_t>),
+            Lead("pwrite64", &OnMoving<&::pwrite, const void*, size_t, off_t>),
+            Lead("writev", &OnMoving<&::writev, const iovec*, int>),
+            Lead("dup", &OnMoving<&::dup>)};
   }
 }

@@ -26,6 +26,8 @@ namespace OrthancPerf
   //                                        advanced-storage (Boost.Iostreams), Python
   //   fopen, fopen64, fclose               written files: std::ofstream, C
   //   fsync, fdatasync                     written files
+  //   lseek, ftruncate, pwrite (also as    what may be done with a GatheredFile: its pieces are
+  //   …64), writev, dup                    written before it
   //
   // connect, poll, read, recv, write, send and close show the questions to a database and to an
   // object storage, too: libpq (poll, recv, send, also below its TLS), MariaDB's connector (poll,

@@ -101,6 +101,11 @@ namespace OrthancPerf
         keys.append("Memory.IngestBudget");
       }
 
+      if (!sources.probe.IsInstalled() && sources.tuning.Get()->storage.writeAtOnce)
+      {
+        keys.append("Storage.WriteAtOnce");
+      }
+
       for (const TuningKey& key : GetTuningKeys())
       {
         if (key.section == ANSWERS && !sources.answers.IsInstalled() &&

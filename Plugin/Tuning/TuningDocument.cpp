@@ -103,7 +103,8 @@ namespace OrthancPerf
   bool Tuning::operator==(const Tuning& other) const
   {
     return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding &&
-           memory == other.memory && answers == other.answers;
+           memory == other.memory && answers == other.answers &&
+           storage.writeAtOnce == other.storage.writeAtOnce;
   }
 
 

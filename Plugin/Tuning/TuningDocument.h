@@ -144,6 +144,13 @@ namespace OrthancPerf
   };
 
 
+  // How Orthanc's files are written
+  struct StorageTuning
+  {
+    bool writeAtOnce = false;
+  };
+
+
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.
   struct Tuning
@@ -152,6 +159,7 @@ namespace OrthancPerf
     IngestTranscoding ingestTranscoding;
     MemoryTuning memory;
     AnswerTuning answers;
+    StorageTuning storage;
 
     bool operator==(const Tuning& other) const;
   };

@@ -256,6 +256,7 @@ namespace OrthancPerf
     const auto makeTranscodingKey = GetMakerOfKeys(INGEST_TRANSCODING, &Tuning::ingestTranscoding);
     const auto makeMemoryKey = GetMakerOfKeys(MEMORY, &Tuning::memory);
     const auto makeAnswerKey = GetMakerOfKeys(ANSWERS, &Tuning::answers);
+    const auto makeStorageKey = GetMakerOfKeys(STORAGE, &Tuning::storage);
     static const std::vector<TuningKey> ALL = {
         MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, PresetKind(), &Tuning::dicomSockets),
         makeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
@@ -278,6 +279,7 @@ namespace OrthancPerf
         makeAnswerKey("ArchiveLevel", DeflateLevelKind(), &AnswerTuning::archiveLevel),
         makeAnswerKey("HttpLevel", DeflateLevelKind(), &AnswerTuning::httpLevel),
         makeAnswerKey("PreviewLevel", DeflateLevelKind(), &AnswerTuning::previewLevel),
+        makeStorageKey("WriteAtOnce", SwitchKind(), &StorageTuning::writeAtOnce),
     };
     return ALL;
   }
@@ -285,8 +287,8 @@ namespace OrthancPerf
 
   const std::vector<std::string>& GetTuningSections()
   {
-    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY,
-                                                 ANSWERS};
+    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY, ANSWERS,
+                                                 STORAGE};
     return ALL;
   }
 

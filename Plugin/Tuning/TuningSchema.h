@@ -15,6 +15,7 @@ namespace OrthancPerf
   constexpr const char* INGEST_TRANSCODING = "IngestTranscoding";
   constexpr const char* MEMORY = "Memory";
   constexpr const char* ANSWERS = "Answers";
+  constexpr const char* STORAGE = "Storage";
   constexpr const char* PRESET = "Preset";  // sets all the other keys of the first section at once
   constexpr const char* BUFFER_AUTO = "auto";
   constexpr const char* BUFFER_DEFAULT = "default";  // also of levels: as Orthanc has it

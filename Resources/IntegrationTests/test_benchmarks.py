@@ -669,6 +669,14 @@ def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_pat
 
 
 @pytest.mark.long
+def test_overhead_measures_files_that_are_written_at_once(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--at-once", "--loads", "http-1", "--images", "4", "--pairs", "1"]
+    report = run_lab(plugin, tmp_path, "overhead", *arguments, "--rounds", "1")
+    (cell,) = report["Cells"]
+    assert set(list_contestants(cell)) == {"files in pieces of 4 KiB", "files at once"}
+
+
+@pytest.mark.long
 def test_overhead_measures_beside_another_plugin(plugin: Path, tmp_path: Path) -> None:
     earlier = shutil.copy(plugin, tmp_path / "earlier.so")
     arguments = ["--earlier", str(earlier), "--loads", "http-1", "--images", "4", "--pairs", "1"]

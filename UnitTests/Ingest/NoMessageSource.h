@@ -19,7 +19,7 @@ namespace OrthancPerf
       return {};
     }
 
-    void BeginStorage(TimePoint) noexcept override
+    void BeginStorage(TimePoint, std::size_t) noexcept override
     {
     }
 

@@ -175,14 +175,14 @@ namespace OrthancPerf
     const MessageId id = recorder_.GetCurrentMessage()->id;
     WrittenFiles& files = WrittenFiles::OfThisThread();
 
-    recorder_.BeginStorage(At(45));
+    recorder_.BeginStorage(At(45), 0);
     EXPECT_EQ(Phase::Storage, recorder_.GetStoringPhase(id));
     files.OnCreated(5, At(50));
     files.OnClosed(5, At(51));
     EXPECT_EQ(Phase::Index, recorder_.GetStoringPhase(id));
 
     recorder_.FollowServers({true, false});
-    recorder_.BeginStorage(At(45));
+    recorder_.BeginStorage(At(45), 0);
     EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
     recorder_.TakeStoredFile();
     recorder_.TakeAskedWork();
@@ -195,7 +195,7 @@ namespace OrthancPerf
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
     recorder_.FollowServers({true, true});
-    recorder_.BeginStorage(At(45));
+    recorder_.BeginStorage(At(45), 0);
     EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
 

@@ -2,6 +2,7 @@
 #include "Network/Probe.h"
 
 #include "Network/AskedServers.h"
+#include "Network/GatheredFile.h"
 #include "Network/OpenAssociations.h"
 #include "Network/RecordedJournal.h"
 #include "Network/Sockets/SocketTuning.h"
@@ -532,6 +533,83 @@ namespace OrthancPerf
     EXPECT_EQ(4, Read(reading, 10));
     Close(reading);
     EXPECT_FALSE(files_.Take());
+  }
+
+  // As Orthanc's stream writes it: pieces of 4 KiB
+  TEST_F(ProbeTestWithFiles, AFileIsWrittenAtOnceAndBeforeAnythingElseIsDoneWithIt)
+  {
+    const std::string path = root_ + "/file";
+    const std::string piece = std::string(128, '\0') + "DICM" + std::string(3964, 'x');
+    GatheredFile::SetFolder(root_.c_str());
+
+    for (const char* function : {"CallerSync", "CallerSeek", "CallerTruncate", "CallerWriteAt",
+                                 "CallerWriteAll", "CallerDuplicate", "CallerClose"})
+    {
+      recorder_.BeginStorage(Clock::now(), 10 * piece.size());
+      const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+      EXPECT_EQ(4096, Write(fd, piece));
+      EXPECT_EQ(0U, std::filesystem::file_size(path)) << function;
+      const bool isClosed = function == std::string("CallerClose");
+      const long result = isClosed ? caller_.Get<int(int)>(function)(fd)
+                                   : reinterpret_cast<long>(caller_.Get<void*(int)>(function)(fd));
+      EXPECT_EQ(4096U, std::filesystem::file_size(path)) << function;
+
+      if (!isClosed)
+      {
+        EXPECT_EQ(4096, Write(fd, piece));
+        EXPECT_EQ(8192U, std::filesystem::file_size(path)) << function;
+        Close(fd);
+      }
+
+      if (function == std::string("CallerDuplicate"))
+      {
+        close(static_cast<int>(result));
+      }
+
+      EXPECT_TRUE(recorder_.TakeStoredFile());
+    }
+
+    // A child has nothing to write
+    recorder_.BeginStorage(Clock::now(), 10 * piece.size());
+    const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+    EXPECT_EQ(4096, Write(fd, piece));
+    const pid_t child = fork();
+
+    if (child == 0)
+    {
+      _exit(GatheredFile::OfThisThread().Has(fd) ? 1 : 0);
+    }
+
+    int status = -1;
+    EXPECT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    EXPECT_EQ(0U, std::filesystem::file_size(path));
+    Close(fd);
+    EXPECT_EQ(4096U, std::filesystem::file_size(path));
+
+    // Without the probe, nothing is held
+    const int late = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+    EXPECT_EQ(4096, Write(late, piece));
+    std::thread removing([this] { probe_.Remove(); });
+
+    const auto isGathered = [&path]
+    {
+      GatheredFile file;
+      file.Expect(1);
+      file.OnOpened(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0);
+      const bool result = file.Has(0);
+      file.Expect(0);
+      return result;
+    };
+
+    while (isGathered())
+    {
+      std::this_thread::yield();
+    }
+
+    Close(late);
+    removing.join();
+    EXPECT_EQ(4096U, std::filesystem::file_size(path));
   }
 
   TEST_F(ProbeTestWithFiles, FollowsStreamsOfTheCLibrary)

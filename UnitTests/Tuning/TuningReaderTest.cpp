@@ -37,7 +37,8 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                         "OfCompressed": false, "OrthancTranscoding": false},
                       "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30},
                       "Answers": {"ArchiveLevel": "default", "HttpLevel": "default",
-                        "PreviewLevel": "default"}})"),
+                        "PreviewLevel": "default"},
+                      "Storage": {"WriteAtOnce": false}})"),
             ToJson(Tuning()));
 }
 
@@ -211,7 +212,7 @@ TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
     EXPECT_STREQ(
         ("Leave out \"" + error.GetKey() + "\": a change begins with its sections").c_str(),
         error.what());
-    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers", error.GetAllowed());
+    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", error.GetAllowed());
   }
 }
 

@@ -32,7 +32,7 @@ TEST(TuningSchema, HasEveryKeyOnce)
     EXPECT_FALSE(key.allowed.empty());
   }
 
-  EXPECT_EQ(19u, paths.size());
+  EXPECT_EQ(20u, paths.size());
   EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
 }
 

@@ -137,6 +137,15 @@ def compare_budgets(plugin: Path) -> Setups:
     )
 
 
+def compare_writing(plugin: Path) -> Setups:
+    """The plugin in both: files in pieces, or at once."""
+    at_once = {"Tuning": {**SAME_SOCKETS["Tuning"], "Storage": {"WriteAtOnce": True}}}
+    return (
+        Setup("files in pieces of 4 KiB", [plugin], SAME_SOCKETS, NO_DELAY),
+        Setup("files at once", [plugin], at_once, NO_DELAY),
+    )
+
+
 def measure(server: OrthancServer, send: Send, images: list[Image], beside: Beside) -> Figures:
     """One block of uploads into an empty store; the plugin's own processes are counted, too."""
     server.delete_all()
@@ -213,6 +222,9 @@ def add_overhead_options(command: argparse.ArgumentParser) -> None:
         help="the plugin in all: without Memory.IngestBudget, with it, and beside who waits for it",
     )
     instead.add_argument(
+        "--at-once", action="store_true", help="the plugin in both: Storage.WriteAtOnce in one"
+    )
+    instead.add_argument(
         "--earlier", type=Path, metavar="PLUGIN", help="another plugin, which it is compared with"
     )
 
@@ -246,6 +258,8 @@ def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace
 
 def make_overhead_stages(arguments: argparse.Namespace) -> list[Stage]:
     compare = compare_budgets if arguments.budget else compare_with_none
+    if arguments.at_once:
+        compare = compare_writing
     if arguments.earlier:
         compare = partial(compare_versions, arguments.earlier.resolve(strict=True))
     return make_stages(compare, arguments)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -72,6 +73,32 @@ EXPORT int CallerClose(int fd)
 EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
 {
   return open(path, flags, mode);
+}
+
+EXPORT off_t CallerSeek(int fd)
+{
+  return lseek(fd, 0, SEEK_CUR);
+}
+
+EXPORT int CallerTruncate(int fd)
+{
+  return ftruncate(fd, 4096);
+}
+
+EXPORT ssize_t CallerWriteAt(int fd)
+{
+  return pwrite(fd, "D", 1, 0);
+}
+
+EXPORT ssize_t CallerWriteAll(int fd)
+{
+  struct iovec none = {0, 0};
+  return writev(fd, &none, 1);
+}
+
+EXPORT int CallerDuplicate(int fd)
+{
+  return dup(fd);
 }
 
 EXPORT FILE* CallerFopen(const char* path, const char* mode)

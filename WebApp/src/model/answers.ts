@@ -222,11 +222,16 @@ export interface AnswerTuning {
   PreviewLevel: number | string;
 }
 
+export interface StorageTuning {
+  WriteAtOnce: boolean;
+}
+
 export interface Tuning {
   DicomSockets: DicomSockets;
   IngestTranscoding: IngestTranscoding;
   Memory: MemoryTuning;
   Answers: AnswerTuning;
+  Storage: StorageTuning;
 }
 
 // Where a value of the tuning comes from, and what it would be without the changes over REST

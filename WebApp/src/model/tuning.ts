@@ -163,7 +163,16 @@ export const ANSWER_SETTINGS: readonly Setting[] = [
   },
 ];
 
-const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS, ...ANSWER_SETTINGS];
+export const STORAGE_SETTINGS: readonly Setting[] = [
+  {
+    section: 'Storage', key: 'WriteAtOnce', kind: 'switch', label: 'Write at once',
+    explanation: 'A DICOM file is written in pieces of 1 MiB, not of 4 KiB',
+  },
+];
+
+const ALL_SETTINGS = [
+  ...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS, ...ANSWER_SETTINGS, ...STORAGE_SETTINGS,
+];
 
 export function nameSyntax(uid: string): string {
   return TRANSFER_SYNTAXES.find((choice) => choice.value === uid)?.label ?? uid;

@@ -62,5 +62,6 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
     },
     Memory: { IngestBudget: 0, IngestWaitSeconds: 30 },
     Answers: { ArchiveLevel: 'default', HttpLevel: 'default', PreviewLevel: 'default' },
+    Storage: { WriteAtOnce: false },
   };
 }

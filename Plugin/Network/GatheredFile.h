@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <sys/types.h>
+
+namespace OrthancPerf
+{
+  // The file of an instance, written at once. Orthanc's stream (Boost.Iostreams) writes pieces of
+  // 4 KiB, which are held back and written together.
+  //
+  //   file.Expect(size);                     // the filter knows the instance
+  //   file.OnOpened(path, flags, fd);        // held back from now on, if it is one of Orthanc's
+  //   if (file.Has(fd)) file.Write(…);       // as write(2)
+  //   if (file.End(fd) == 0) fdatasync(fd);  // before anything else is done with the descriptor
+  //
+  // SystemToolbox::WriteFile (1.10.1 to 1.13.0) looks for an error behind the last full piece. So
+  // all full pieces are written in the call that brings it, as the size of the instance tells. The
+  // stream hides an error of the rest. Then fdatasync(2) or close(2) fails, which Orthanc sees.
+  //
+  // Each thread has one, for the hooks of the probe: no lock, no allocation. It holds something
+  // between open(2) and close(2) only.
+  class GatheredFile
+  {
+  public:
+    static constexpr std::size_t CAPACITY = std::size_t{1} << 20;  // larger ones in several parts
+    static constexpr std::size_t SLOTS = 8;  // threads at once; what others write is left alone
+
+    static GatheredFile& OfThisThread() noexcept;
+
+    // From now on, files in this folder are gathered; null: none. The path outlives that.
+    static void SetFolder(const char* path) noexcept;
+
+    // No file is gathered any more. Waits until no thread holds anything.
+    static void Stop() noexcept;
+
+    // In a child of fork(2)
+    static void ForgetParent() noexcept;
+
+    // The thread stores an instance of this size; 0: no longer. Forgets an earlier file.
+    void Expect(std::size_t size) noexcept;
+
+    // As open(2) was called, and has answered
+    void OnOpened(const char* path, int flags, int fd) noexcept;
+
+    bool Has(int fd) const noexcept
+    {
+      return fd == fd_ && fd >= 0;
+    }
+
+    // As write(2), to the file that it has
+    ssize_t Write(const void* data, std::size_t size);
+
+    // If it has this file, writes what is held, and forgets the file. -1 with errno(3): of this or
+    // of an earlier write.
+    int End(int fd);
+
+  private:
+    void WriteOut();
+
+    std::size_t expected_ = 0;
+    int fd_ = -1;
+    std::size_t slot_ = 0;
+    int error_ = 0;          // errno(3) of what was written
+    std::size_t held_ = 0;   // bytes in the slot
+    std::size_t taken_ = 0;  // bytes of the file
+  };
+}

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Storage.WriteAtOnce: fewer writes, the same files, the same answers."""
+
+import json
+import os
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import AddRow, MakeSeries, StartOrthanc
+from harness import strace
+from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.clients import make_multipart, store, store_over_web, upload
+from harness.faults import FullDisk
+from harness.images import Image, list_pydicom_files, write_multi_frame
+from harness.numbered import NumberedImages
+from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
+from harness.strace import Trace
+from harness.transcoding import change, renew
+
+KILLS = int(os.environ.get("PERF_KILLS", "1"))
+LATEST_KILL = 0.7  # seconds after the first instances are acknowledged
+
+AT_ONCE = {"Tuning": {"Storage": {"WriteAtOnce": True}}}
+
+PIECE = 4096  # of Orthanc's stream
+
+
+def set_at_once(server: OrthancServer, value: Json) -> None:
+    answer = server.request("PUT", "/perf/tuning", json={"Storage": {"WriteAtOnce": value}})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["Storage"] == {"WriteAtOnce": value}
+
+
+def list_files(server: OrthancServer) -> list[Path]:
+    return list(server.storage.rglob("????????-????-????-????-????????????"))
+
+
+def verify(server: OrthancServer, count: int) -> None:
+    """Each file is what Orthanc was about to write, by the MD5 that it took in memory."""
+    instances = server.get_json("/instances")
+    assert len(instances) == count
+    for instance in instances:
+        for kind in server.get_json(f"/instances/{instance}/attachments"):
+            url = f"/instances/{instance}/attachments/{kind}/verify-md5"
+            assert server.request("POST", url).json() == {}, (instance, kind)
+
+
+# ---- The files -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def contents(make_series: MakeSeries, tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Of all sizes, the largest beyond what is held back."""
+    large = write_multi_frame(tmp_path_factory.mktemp("large") / "large.dcm", "at-once", 40)
+    contents = [image.read_bytes() for image in make_series("at-once", 20)] + [large.read_bytes()]
+    for path in list_pydicom_files():
+        try:
+            contents.append(change(path, renew))
+        except Exception:
+            continue
+    return contents
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"StorageCompression": True}, {"SyncStorageArea": False}, {"StorageDirectory": "here"}],
+    ids=["plain", "compressed", "not synced", "relative"],
+)
+def test_each_file_is_stored_byte_for_byte(
+    start_orthanc: StartOrthanc, contents: list[bytes], options: dict[str, Any]
+) -> None:
+    orthanc = start_orthanc(perf=AT_ONCE, options=options)
+    stored = {}
+    for content, (status, body) in zip(contents, upload(orthanc, contents, 4), strict=True):
+        if status == 200 and json.loads(body)["Status"] == "Success":
+            stored[json.loads(body)["ID"]] = content
+    assert len(stored) > len(contents) * 0.8
+    assert set(orthanc.get_json("/instances")) == set(stored)
+    assert all(orthanc.get_file(instance) == content for instance, content in stored.items())
+    verify(orthanc, len(stored))
+
+
+def test_files_that_come_at_once_by_each_way_are_whole(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(perf=AT_ONCE, options={"DicomThreadsCount": 12})
+    series = [make_series(f"at-once-{number}", 30) for number in range(12)]
+    ways = [store, store_over_web, lambda server, images: upload(server, read_all(images))]
+    threads = [
+        threading.Thread(target=ways[number % 3], args=[orthanc, images])
+        for number, images in enumerate(series)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    verify(orthanc, 12 * 30)
+
+
+def read_all(images: list[Image]) -> list[bytes]:
+    return [image.read_bytes() for image in images]
+
+
+def test_it_is_switched_while_images_arrive(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc()
+    check = StoreCheck()
+    with AcknowledgedLoad(orthanc, NumberedImages()) as load:
+        for number in range(60):
+            set_at_once(orthanc, number % 2 == 0)
+            time.sleep(0.02)
+        load.wait_for(10)
+    check.check(orthanc, load.acknowledged)
+    verify(orthanc, len(orthanc.get_json("/instances")))
+
+
+# ---- The calls -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(strace.find_obstacle() is not None, reason=str(strace.find_obstacle()))
+def test_a_file_is_two_writes_and_is_synced(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    """All but what is less than a piece, and that."""
+    trace = Trace(tmp_path / "trace")
+    orthanc = start_orthanc(launcher=trace.launcher)
+    images = make_series("at-once", 24)
+    written = {}
+    for is_at_once, some in ((False, images[:12]), (True, images[12:])):
+        set_at_once(orthanc, is_at_once)
+        upload(orthanc, [image.read_bytes() for image in some[:4]])
+        store_over_web(orthanc, some[4:8])
+        store(orthanc, some[8:])
+        written[is_at_once] = list_files(orthanc)
+        orthanc.delete_all()
+    assert orthanc.stop() == 0
+    threads = list(trace.list_threads())
+    for is_at_once, files in written.items():
+        assert len(files) == 12
+        for file in files:
+            calls = [call for thread in threads for call in thread if call.target == str(file)]
+            assert calls[-1].is_sync()
+            assert (sum(call.is_write() for call in calls) == 2) == is_at_once
+
+
+def test_without_the_probe_it_is_kept_without_effect(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc(perf={"SocketProbe": False})
+    key = "Storage.WriteAtOnce"
+    assert key not in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+    set_at_once(orthanc, True)
+    assert key in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+
+
+def test_status_says_that_it_is_in_effect(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc(perf=AT_ONCE)
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
+
+
+# ---- What breaks ---------------------------------------------------------------------------------
+
+
+FULL = pytest.mark.skipif(FullDisk.obstacle is not None, reason=str(FullDisk.obstacle))
+SYNCED = pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "not synced"])
+
+
+@contextmanager
+def start_on_small_disk(
+    folder: Path, plugin: Path, is_synced: bool, left: int = 0
+) -> Iterator[tuple[OrthancServer, FullDisk]]:
+    fault = FullDisk(left=left)
+    with fault.prepare(folder):
+        options = fault.options | {"SyncStorageArea": is_synced}
+        with OrthancServer(folder, plugins=[plugin, DICOMWEB_PLUGIN], options=options) as server:
+            yield server, fault
+
+
+def ask(server: OrthancServer, image: Image) -> dict[str, Any]:
+    """What is answered to each way of storing."""
+    ((status, body),) = upload(server, [image.read_bytes()])
+    command = ["storescu", "-v", "-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port), image.path]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    multipart, headers = make_multipart([image.read_bytes()])
+    web = server.request("POST", "/dicom-web/studies", data=multipart, headers=headers)
+    return {
+        "REST": (status, json.loads(body)),
+        "C-STORE": [line for line in said.stderr.splitlines() if "Response" in line],
+        "STOW-RS": (web.status_code, web.text),
+    }
+
+
+@FULL
+@SYNCED
+def test_a_full_disk_is_answered_as_ever(
+    tmp_path: Path, plugin: Path, make_series: MakeSeries, is_synced: bool
+) -> None:
+    (image, *_) = make_series("at-once", 24)
+    with start_on_small_disk(tmp_path, plugin, is_synced) as (server, fault):
+        answers = []
+        for is_at_once in (False, True):
+            set_at_once(server, is_at_once)
+            with fault.strike(server):
+                answers.append(ask(server, image))
+            assert server.get_json("/instances") == []
+        print(answers)
+        assert answers[0] == answers[1]
+        assert answers[0]["REST"][0] == 500
+        assert answers[0]["C-STORE"]
+        assert upload(server, [image.read_bytes()])[0][0] == 200
+        verify(server, 1)
+
+
+@FULL
+@SYNCED
+def test_a_disk_without_room_for_the_last_piece_is_seen(
+    tmp_path: Path, plugin: Path, make_series: MakeSeries, is_synced: bool
+) -> None:
+    """Orthanc's stream keeps that error to itself: without the key, half an image is stored."""
+    (image, *_) = make_series("at-once", 24)
+    left = image.get_size() // PIECE * PIECE
+    assert left < image.get_size()
+    with start_on_small_disk(tmp_path, plugin, is_synced, left) as (server, fault):
+        answers = []
+        for is_at_once in (False, True):
+            set_at_once(server, is_at_once)
+            with fault.strike(server):
+                answers.append(upload(server, [image.read_bytes()])[0][0])
+            server.delete_all()
+            for file in Path(fault.options["StorageDirectory"]).rglob("*-*-*-*-*"):
+                file.unlink()
+        print(f"without and with WriteAtOnce: {answers}")
+        assert answers[1] == 500
+
+
+def test_what_was_acknowledged_outlives_a_kill(
+    start_orthanc: StartOrthanc, moments: random.Random, reliability: AddRow
+) -> None:
+    row = reliability(
+        "Orthanc killed, files written at once",
+        "all that was acknowledged is stored with its pixels, all that is served is whole",
+    )
+    server = start_orthanc(perf=AT_ONCE, options={"DicomScpTimeout": 5, "SyncStorageArea": True})
+    images, check = NumberedImages(), StoreCheck()
+    for _ in range(KILLS):
+        with row.attempt():
+            with AcknowledgedLoad(server, images) as load:
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                server.kill()
+            server.start()
+            check.check(server, load.acknowledged)
+            row.count("instances acknowledged", len(load.acknowledged))
