@@ -158,8 +158,10 @@ def make_associate_request(contexts: int) -> bytes:
     return struct.pack(">BBI", 1, 0, len(body)) + body
 
 
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-@pytest.mark.parametrize("has_certificate", [False, True])
+@pytest.mark.parametrize(
+    ("version", "has_certificate"),
+    [(ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, False)],
+)
 def test_a_large_associate_request_is_no_instance(
     start_orthanc: StartOrthanc,
     certificate: Certificate,

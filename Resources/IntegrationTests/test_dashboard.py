@@ -139,9 +139,13 @@ def test_what_is_read_and_what_cannot_be_sent(
     look(orthanc.url, "served")
 
 
-def test_many_peers(orthanc: OrthancServer, images: list[Image]) -> None:
+def test_many_peers(orthanc: OrthancServer) -> None:
+    content = wire.make_small_data_set("1.2.3.4.5")
     for number in range(MANY_PEERS):
-        clients.store(orthanc, images[:1], title=f"MODALITY_{number:03}")
+        title = f"MODALITY_{number:03}".encode()
+        association = wire.associate(orthanc, title, wire.CT_IMAGE_STORAGE)
+        assert wire.store(association, "1.2.3.4.5", content) == 0
+        wire.release(association)
     look(orthanc.url, "many", PERF_PEERS=str(MANY_PEERS))
 
 
@@ -183,7 +187,7 @@ def test_a_comparison_of_engines(orthanc: OrthancServer, images: list[Image]) ->
     look(orthanc.url, "comparison")
 
 
-@pytest.mark.alone
+@pytest.mark.pair
 def test_a_finding_is_applied(orthanc: OrthancServer, images: list[Image]) -> None:
     if not has_route(orthanc, "/perf/advice"):
         pytest.skip("this plugin gives no advice")

@@ -102,14 +102,3 @@ def test_changes_of_the_tuning_and_open_associations_are_told(orthanc: OrthancSe
     orthanc.request("PUT", "/perf/tuning", json=change["Undo"]).raise_for_status()
     assert orthanc.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
     assert before <= read_moment(change["Time"]) <= time.time()
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"resolution": "hour"}, {"since": "yesterday"}, {"since": -1}]
-)
-def test_wrong_arguments_are_refused(
-    orthanc: OrthancServer, arguments: dict[str, str | int]
-) -> None:
-    response = orthanc.get("/perf/history", params=arguments)
-    assert response.status_code == 400
-    assert next(iter(arguments)) in response.text

@@ -75,7 +75,7 @@ def test_jpeg_ls_from_four_senders(
     plugins = [plugin, orthanc_gdcm] if is_first else [orthanc_gdcm, plugin]
     orthanc = start(start_orthanc, plugins, None)
     tune(orthanc, TransferSyntax=JPEG_LS, Engine="gdcm")
-    images = make_series("store", 200)
+    images = make_series("store", 80)
     with ThreadPoolExecutor(SENDERS) as pool:
         shares = [images[sender::SENDERS] for sender in range(SENDERS)]
         list(pool.map(lambda share: clients.store(orthanc, share), shares))

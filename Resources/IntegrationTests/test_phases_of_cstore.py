@@ -26,8 +26,6 @@ ATTEMPTS = 3
 STORED = {"Receive", "Storage", "Sync", "Index", "Respond"}
 STORED_BY_CSTORE = STORED | {"Parse", "Prepare"}
 
-pytestmark = pytest.mark.alone
-
 
 def sum_with_idle(instances: list[dict[str, Any]]) -> float:
     """From the first byte of the first request to the last byte of the last response: of an
@@ -55,6 +53,7 @@ def measure(server: OrthancServer, images: list[Image], title: str) -> float:
     return sum_with_idle(instances) / elapsed
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("preset", ["tuned", "stock"])
 def test_phases_and_pauses_are_the_clients_time(
     orthanc: OrthancServer, make_series: MakeSeries, preset: str

@@ -33,7 +33,7 @@ from harness.transcoding import (
 
 IS_LONG = "PERF_LONG" in os.environ
 
-ENGINES = ["dcmtk", "gdcm", "native", "auto"]
+ENGINES = ["dcmtk", "gdcm", "native", "auto"] if IS_LONG else ["auto"]
 
 # Of JPEG 2000, Orthanc itself shows nothing, whoever compressed it
 TARGETS = [

@@ -18,7 +18,7 @@ from pydicom.uid import (
 )
 
 # To be changed with the images: older ones in the build folder are then made anew
-VERSION = 1
+VERSION = 2
 
 SIZE = 512
 BITS = 12
@@ -104,13 +104,13 @@ def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
     """
     series = folder / f"{name}-{count}-v{VERSION}"
     series.mkdir(parents=True, exist_ok=True)
-    generator = np.random.default_rng(list(name.encode()))
     images = []
     for number in range(count):
         path = series / f"{number:04}.dcm"
         if not path.exists():
-            pixels = make_phantom(generator, number / count)
             # Whoever makes it at the same time makes the same: the last one's stays
+            generator = np.random.default_rng([*name.encode(), number])
+            pixels = make_phantom(generator, number / count)
             partial = path.with_suffix(f".{os.getpid()}")
             make_slice(name, number, count, pixels).save_as(partial, enforce_file_format=True)
             partial.rename(path)
