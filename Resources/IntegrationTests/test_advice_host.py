@@ -27,7 +27,7 @@ SETTLED = 6
 # The rules that judge by elapsed time
 STORING = {"fsync", "slow-storage", "index", "slow-commit"}
 
-pytestmark = pytest.mark.pair
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture
@@ -102,7 +102,6 @@ def keep_processors_busy() -> Iterator[None]:
             program.wait()
 
 
-@pytest.mark.alone
 def test_no_disk_is_blamed_on_a_machine_busy_with_other_programs(
     start_orthanc: StartOrthanc, images: list[Image]
 ) -> None:
