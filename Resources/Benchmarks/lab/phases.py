@@ -134,7 +134,7 @@ def draw(results: Results, rows: list[Row], path: Path) -> None:
         axes.set_xlim(0, 112)
         axes.set_xticks(range(0, 101, 25))
         axes.set_xlabel("% of an instance's time; its ms")
-        axes.set_title(f"{results.experiment}: where the time goes, {results.date}")
+        chart.suptitle(f"{results.experiment}: where the time goes, {results.date}")
         chart.legend(loc="outside lower center", ncols=5)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)

@@ -23,6 +23,7 @@ from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, 
 from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
+from lab.stalls import STOCK, TUNED
 from lab.tables import Table, show
 from lab.wan_site import (
     CIFS,
@@ -36,8 +37,6 @@ from lab.wan_site import (
     PROTOCOLS,
     SENDERS,
     SEVERAL,
-    STOCK,
-    TUNED,
     Findings,
     Site,
 )

@@ -33,6 +33,7 @@ from lab.retrieve import (
     use_ftp,
 )
 from lab.senders import STORESCU, Target
+from lab.stalls import PRESETS
 from lab.transcoding import EXPLICIT
 
 DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
@@ -48,8 +49,7 @@ PROTOCOLS = list(ROUND_TRIPS)
 
 SENDERS = {SEVERAL: 4}  # at once, each over a connection of its own; of the others, one
 
-STOCK, TUNED, PLAIN = "preset stock", "preset tuned", "as it is"
-PRESETS = {STOCK: "stock", TUNED: "tuned"}
+PLAIN = "as it is"
 RECEIVED, COMPRESSED = "as received", "compressed on ingest"
 
 SENDER = "FAR"  # the application entity at the far end
