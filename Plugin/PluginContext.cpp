@@ -4,7 +4,6 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
 #include "Network/GatheredFile.h"
-#include "Network/OpenAssociations.h"
 #include "Rest/Resources.h"
 #include "Rest/StatusResource.h"
 #include "Sdk/CompareResource.h"

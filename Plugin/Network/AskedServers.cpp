@@ -63,7 +63,7 @@ namespace OrthancPerf
     }
 
 
-    // "/run/postgresql/.s.PGSQL.5432"; empty if it has no path (unix(7))
+    // Empty if it has no path (unix(7))
     std::string DescribeUnixSocket(int fd)
     {
       sockaddr_un address = {};
@@ -74,14 +74,6 @@ namespace OrthancPerf
                      : "";
     }
 
-
-    // "10.0.0.1:5432", "[::1]:5432"
-    std::string DescribeTcp(const PeerAddress& peer)
-    {
-      const std::string ip = peer.ToString();
-      const bool isV6 = ip.find(':') != std::string::npos;
-      return (isV6 ? "[" + ip + "]" : ip) + ":" + std::to_string(peer.port);
-    }
   }
 
 
@@ -162,8 +154,14 @@ namespace OrthancPerf
   }
 
 
-  bool AskedServers::OnWaited(int fd, Duration waited) noexcept
+  bool AskedServers::OnWaited(int fd, Duration waited, bool isForRoom) noexcept
   {
+    if (isForRoom && IsReading() && fd == client_)
+    {
+      waits_.client += waited;
+      return true;
+    }
+
     if (Server* server = FindCounted(fd))
     {
       server->waited += waited;
@@ -173,19 +171,6 @@ namespace OrthancPerf
     const bool isConnecting = fd >= 0 && fd == connecting_;
     connectWaited_ += isConnecting ? waited : Duration::zero();
     return isConnecting;
-  }
-
-
-  void AskedServers::OnWaitedForRoom(int fd, Duration waited) noexcept
-  {
-    if (fd == client_)
-    {
-      waits_.client += waited;
-    }
-    else
-    {
-      OnWaited(fd, waited);
-    }
   }
 
 
@@ -236,18 +221,38 @@ namespace OrthancPerf
   AskedWork AskedServers::Take()
   {
     const AskedServers taken = std::exchange(*this, {});
-    const bool isStorage =
-        taken.served_.isStorage && (taken.serverCount_ == 2 || !taken.served_.isDatabase);
     AskedWork work;
 
-    if (taken.serverCount_ > 0 && isStorage)
+    if (taken.serverCount_ == 0)
     {
-      work.storage = taken.DescribeStorage();
+      return work;
     }
 
-    if (taken.serverCount_ > 0 && taken.served_.isDatabase)
+    if (taken.served_.isStorage && (taken.serverCount_ == 2 || !taken.served_.isDatabase))
     {
-      work.database = taken.DescribeDatabase();
+      StorageWork& storage = work.storage.emplace();
+      storage.server = taken.Describe(0);
+      storage.begin = taken.begin_;
+      storage.end = std::max(taken.begin_, taken.end_);
+      storage.roundTrips = taken.servers_[0].roundTrips;
+      storage.waited = taken.servers_[0].waited;
+    }
+
+    if (taken.served_.isDatabase)
+    {
+      const std::size_t place = taken.serverCount_ - std::size_t(1);
+      const Server& server = taken.servers_[place];
+      DatabaseWork& database = work.database.emplace();
+      database.server = taken.Describe(place);
+      database.connection = server.connection;
+      database.roundTrips = server.roundTrips;
+      database.waited = server.waited;
+      database.shortest = server.roundTrips > 0 ? server.shortest : Duration::zero();
+
+      if (taken.queued_ != Duration::min())
+      {
+        database.queued = taken.queued_;
+      }
     }
 
     return work;
@@ -334,48 +339,19 @@ namespace OrthancPerf
   }
 
 
+  // "10.0.0.1:5432", "[::1]:5432", "/run/postgresql/.s.PGSQL.5432"
   std::string AskedServers::Describe(std::size_t server) const
   {
-    if (servers_[server].address.port != 0)
+    if (const PeerAddress& address = servers_[server].address; address.port != 0)
     {
-      return DescribeTcp(servers_[server].address);
+      const std::string ip = address.ToString();
+      const bool isV6 = ip.find(':') != std::string::npos;
+      return (isV6 ? "[" + ip + "]" : ip) + ":" + std::to_string(address.port);
     }
 
     const Link* const end = links_.data() + linkCount_;
     const Link* const found = std::find_if(
         links_.data(), end, [server](const Link& link) { return link.server == server; });
     return found == end ? "" : DescribeUnixSocket(found->fd);
-  }
-
-
-  StorageWork AskedServers::DescribeStorage() const
-  {
-    StorageWork work;
-    work.server = Describe(0);
-    work.begin = begin_;
-    work.end = std::max(begin_, end_);
-    work.roundTrips = servers_[0].roundTrips;
-    work.waited = servers_[0].waited;
-    return work;
-  }
-
-
-  DatabaseWork AskedServers::DescribeDatabase() const
-  {
-    const std::size_t place = serverCount_ - std::size_t(1);
-    const Server& server = servers_[place];
-    DatabaseWork work;
-    work.server = Describe(place);
-    work.connection = server.connection;
-    work.roundTrips = server.roundTrips;
-    work.waited = server.waited;
-    work.shortest = server.roundTrips > 0 ? server.shortest : Duration::zero();
-
-    if (queued_ != Duration::min())
-    {
-      work.queued = queued_;
-    }
-
-    return work;
   }
 }

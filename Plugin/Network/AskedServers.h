@@ -33,20 +33,17 @@ namespace OrthancPerf
 
 
   // The servers that a thread asks over sockets while it stores an instance: an object storage, a
-  // database, whichever library speaks to it. What is written is a question, what is read next its
-  // answer; between the two the thread waits. No byte is looked at, so that it works under TLS.
-  // Connections of DICOM and of Orthanc's HTTP server are not among them: the hooks know those.
+  // database. What it writes is a question, what it reads next the answer. No byte is looked at, so
+  // that it works under TLS. The hooks know Orthanc's own connections: those are not among them.
   //
-  // Orthanc (1.10.1 to 1.13.0) has its storage area store first and its index then, on the same
-  // thread. Where files are written, the database is what is asked after the last one was closed.
-  // Where none is, the server that is asked first is the storage's, and the next one the database;
-  // a single one is the database, if that may be a server: the storage area works on other threads
-  // then, or is in the same database. What else is asked does not count, nor does the storage's
-  // server once the database was asked (what an instance replaces is removed last).
+  // Orthanc (1.10.1 to 1.13.0) stores the file first, then the index, on the same thread. If it
+  // writes files, the database is asked after the last one was closed. If not, the storage's server
+  // is asked first, the database next. A single server is the database, if that may be a server:
+  // the storage area works on other threads then, or is in the same database. The storage's server
+  // no longer counts once the database was asked: what an instance replaces is removed last.
   //
-  // A request that reads asks the database before the storage. So the server that it asks first is
-  // the database's, if that may be a server. What its thread reads otherwise, and never writes to,
-  // are files of the storage area, unless that is a server.
+  // A request that reads asks the database first, if that may be a server. What its thread reads
+  // and never writes to are files of the storage area, unless that is a server.
   //
   // Each thread has one, for the hooks of the probe: no lock, no allocation, and small, as the
   // dynamic linker has some 500 bytes of such thread-local storage for all plugins together.
@@ -109,12 +106,9 @@ namespace OrthancPerf
     // Something was written to a descriptor that is no file of the instance
     void OnWritten(int fd, TimePoint now) noexcept;
 
-    // It was waited for: for something to read, for room to write, or to be connected. False: it is
-    // none of these.
-    bool OnWaited(int fd, Duration waited) noexcept;
-
-    // The same, for room to write alone
-    void OnWaitedForRoom(int fd, Duration waited) noexcept;
+    // It was waited for: for something to read, for room to write (alone), or to be connected.
+    // False: it is nothing that counts.
+    bool OnWaited(int fd, Duration waited, bool isForRoom = false) noexcept;
 
     // "size" as read(2) answers
     void OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept;
@@ -147,8 +141,6 @@ namespace OrthancPerf
     bool Add(int fd, TimePoint now) noexcept;
     std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint begin) noexcept;
     std::string Describe(std::size_t server) const;
-    StorageWork DescribeStorage() const;
-    DatabaseWork DescribeDatabase() const;
 
     std::array<Server, 2> servers_ = {};  // in the order in which they were asked first
     std::array<Link, 6> links_ = {};      // what is asked beyond that does not count

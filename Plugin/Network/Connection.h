@@ -66,8 +66,20 @@ namespace OrthancPerf
     TimePoint firstResponse;
   };
 
+  // What is told of a connection once its message is over, or it is
+  struct ExchangeFacts
+  {
+    HostHash host = 0;                      // that was called, as it is configured
+    MessageTimes message;                   // the one under way, or the latest
+    std::optional<ReadingRequest> reading;  // the request under way, if it only reads
+    ReadWaits waits;                        // of its thread, as it wrote last
+    std::uint32_t instances = 0;            // that were sent over the connection
+    std::optional<Duration> setup;          // accepted, or connect called -> answer
+    std::optional<Duration> associate;      // request -> answer
+  };
+
   // How far a connection is, for the thread that has it
-  struct ConnectionProgress
+  struct ConnectionProgress : ExchangeFacts
   {
     static constexpr std::uint64_t NEVER = std::numeric_limits<std::uint64_t>::max();
 
@@ -80,14 +92,11 @@ namespace OrthancPerf
     bool isRefused = false;       // and not as it waited for more in vain
     bool isNoDelayAsked = false;  // by Orthanc itself: TCP_NODELAY
     std::optional<TimePoint> connectedAt;    // accepted, or the connect done
-    HostHash host = 0;                       // that was called, as it is configured
     int connectError = 0;                    // why there is no connection: errno(3)
     TimePoint readAt;                        // the latest byte
     std::optional<TimePoint> respondedAt;    // last byte of the last response
-    ReadWaits waits;                         // of its thread, as it wrote last
     std::uint64_t responseBytes = 0;         // to HTTP and to what reads, so far
-    std::optional<ReadingRequest> reading;   // the request under way, if it only reads
-    MessageTimes asked;                      // of DIMSE: that request
+    MessageTimes asked;                      // of DIMSE: the request that reads
     bool isServed = false;                   // the request under way, by Orthanc: not refused
     bool isStow = false;                     // a STOW-RS request without a response so far
     std::optional<TimePoint> restSince;      // what may be the body of a refused request
@@ -103,12 +112,8 @@ namespace OrthancPerf
     DimseReader written;
 
     TlsProgress tls = TlsProgress::Handshake;
-    MessageTimes message;               // the one under way, or the latest
-    StallSum heldStalls;                // of the response before, for the next message
-    std::uint64_t claimedSerial = 0;    // the latest message of which the ingest tells
-    std::uint32_t instances = 0;        // that were sent over it
-    std::optional<Duration> setup;      // accepted, or connect called -> answer
-    std::optional<Duration> associate;  // request -> answer
+    StallSum heldStalls;              // of the response before, for the next message
+    std::uint64_t claimedSerial = 0;  // the latest message of which the ingest tells
   };
 
   // The last instance of an association is taken up within half a second: by then its
@@ -149,24 +154,29 @@ namespace OrthancPerf
     std::array<RememberedResponse, REMEMBERED_RESPONSES> responses = {};
     std::atomic<bool> isFileClosed = false;  // of the latest instance
 
+    ConnectionKind GetKind() const noexcept
+    {
+      return kind.load(std::memory_order_relaxed);
+    }
+
     bool IsDicom() const noexcept
     {
-      return OrthancPerf::IsDicom(kind.load(std::memory_order_relaxed));
+      return OrthancPerf::IsDicom(GetKind());
     }
 
     bool IsToPeer() const noexcept
     {
-      return kind.load(std::memory_order_relaxed) == ConnectionKind::HttpOutgoing;
+      return GetKind() == ConnectionKind::HttpOutgoing;
     }
 
     bool IsHttpAccepted() const noexcept
     {
-      return kind.load(std::memory_order_relaxed) == ConnectionKind::HttpAccepted;
+      return GetKind() == ConnectionKind::HttpAccepted;
     }
 
     bool IsOutgoing() const noexcept
     {
-      return IsToPeer() || kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
+      return IsToPeer() || GetKind() == ConnectionKind::DicomOutgoing;
     }
 
     bool IsEncrypted() const noexcept
@@ -174,16 +184,10 @@ namespace OrthancPerf
       return isEncrypted.load(std::memory_order_relaxed);
     }
 
-    // In the direction of requests
-    const DimseReader& GetAsked() const noexcept
+    // In the direction of requests, or of responses
+    DimseReader& GetReader(bool isOfRequests) noexcept
     {
-      return IsOutgoing() ? written : read;
-    }
-
-    // In the direction of responses
-    const DimseReader& GetAnswers() const noexcept
-    {
-      return IsOutgoing() ? read : written;
+      return IsOutgoing() == isOfRequests ? written : read;
     }
 
     // Orthanc has sent a C-STORE request over an association that the peer has asked for, during a

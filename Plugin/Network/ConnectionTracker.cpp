@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
-#include "Network/FinishedExchanges.h"
 
 #include <algorithm>
 #include <string_view>
@@ -142,7 +141,7 @@ namespace OrthancPerf
       return false;
     }
 
-    if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
+    if (connection.GetKind() != ConnectionKind::OutgoingCandidate)
     {
       return true;
     }
@@ -177,7 +176,7 @@ namespace OrthancPerf
 
     if (isToPeer)
     {
-      AddCall(ProbeEvent::Kind::Connected, connection, now, events_);
+      AddCall(ProbeEvent::Kind::Connected, connection, now);
     }
 
     return true;
@@ -275,15 +274,16 @@ namespace OrthancPerf
       connection.isEncrypted.store(true, RELAXED);
     }
 
-    if (connection.IsToPeer())
+    if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
       return;
     }
 
+    const bool isFirst = connection.state == ExchangeState::Request;
+
     if (!connection.IsDicom())
     {
-      const bool isFirst = connection.state == ExchangeState::Request;
       connection.isServed =
           connection.isServed && !(isFirst && BeginsWith(data, size, CLIENT_ERROR));
 
@@ -296,25 +296,19 @@ namespace OrthancPerf
     }
 
     // A request that its sender does not end has no response: DCMTK breaks the association off
-    if (!connection.isBrokenOff && !connection.IsOutgoing() &&
-        connection.state == ExchangeState::Request &&
-        data[0] == static_cast<std::uint8_t>(PduType::Abort))
+    if (!connection.isBrokenOff && isFirst && data[0] == static_cast<std::uint8_t>(PduType::Abort))
     {
       connection.isBrokenOff = true;
       connection.isRefused = !hasWaited && !connection.isPeerGone;
     }
 
-    if (connection.IsOutgoing())
+    if (connection.isBrokenOff)
     {
-      OnRequestBytes(connection, data, size, now);
-    }
-    else if (!connection.isBrokenOff)
-    {
-      OnResponseBytes(connection, data, size, now);
+      FollowPdus(connection, false, data, size, now);
     }
     else
     {
-      FollowPdus(connection, connection.written, data, size, now);
+      OnResponseBytes(connection, data, size, now);
     }
   }
 
@@ -346,15 +340,15 @@ namespace OrthancPerf
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
   {
-    if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
+    if (connection.GetKind() != ConnectionKind::OutgoingCandidate)
     {
       TakeStall(connection);
-      FinishConnection(connection, now, events_);
+      FinishConnection(connection, now);
     }
     else if ((connection.connectError != 0 || !connection.connectedAt) &&
              (!events_.GetDestinations().IsPeer(connection.peer.Load().port) || MaySendToPeer(now)))
     {
-      AddCall(ProbeEvent::Kind::FailedCall, connection, now, events_);
+      AddCall(ProbeEvent::Kind::FailedCall, connection, now);
     }
 
     table_.Close(connection);

@@ -96,9 +96,33 @@ namespace OrthancPerf
                         TimePoint now) noexcept;
     void NoteDimseAnswer(Connection& connection, TimePoint now) noexcept;
     void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
-    void FollowPdus(Connection& connection, DimseReader& reader, const std::uint8_t* data,
+    void FollowPdus(Connection& connection, bool isRequestSide, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
+
+    // FinishedExchanges.cpp. "outcome": how the association ended; Released while it goes on.
+
+    // The request under way is over, with its response or without one
+    void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
+    void FinishSent(Connection& connection, AssociationOutcome outcome) noexcept;
+
+    // So is the C-STORE that Orthanc has sent as a sub-operation, if there is one. What the peer
+    // has written since is the response.
+    void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
+
+    // So is the request that reads, if there is one. Without an answer it is left out: the client
+    // is gone.
+    void FinishRead(Connection& connection) noexcept;
+    void FinishConnection(Connection& connection, TimePoint now) noexcept;
+
+    // Orthanc has refused an instance before it asked a plugin
+    void AddRefused(const Connection& connection) noexcept;
+
+    // A call by this thread, and what came of it by now
+    void AddCall(ProbeEvent::Kind kind, const Connection& connection, TimePoint now) noexcept;
+
+    // The calling thread's former instance or request is over, whether it was taken or has failed
+    static void EndStorage() noexcept;
 
     static void TakeStall(Connection& connection) noexcept;
     static void ForgetWait(Connection& connection) noexcept;

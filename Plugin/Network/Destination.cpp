@@ -90,29 +90,23 @@ namespace OrthancPerf
 
   void Destinations::OnFailed(const Call& call, const FinishedAssociation& failure)
   {
-    for (auto former = failed_.rbegin(); former != failed_.rend(); ++former)
+    if (FailedCall* const former = FindFormer(call, failure.peer.name))
     {
-      if (former->IsContinuedBy(call, failure.peer.name))
-      {
-        former->call.end = std::max(former->call.end, call.end);
-        former->failure = failure;
-        return;
-      }
+      former->call.end = std::max(former->call.end, call.end);
+      former->failure = failure;
     }
-
-    Append(failed_, {call, failure});
+    else
+    {
+      Append(failed_, {call, failure});
+    }
   }
 
 
   void Destinations::OnConnected(const Call& call, const std::string& title)
   {
-    const auto former = std::find_if(failed_.rbegin(), failed_.rend(),
-                                     [&](const FailedCall& candidate)
-                                     { return candidate.IsContinuedBy(call, title); });
-
-    if (former != failed_.rend())
+    if (const FailedCall* const former = FindFormer(call, title))
     {
-      failed_.erase(std::next(former).base());
+      failed_.erase(failed_.begin() + (former - failed_.data()));
     }
   }
 
@@ -134,11 +128,19 @@ namespace OrthancPerf
   }
 
 
-  // The next address of the host. The same one again is another call.
-  bool Destinations::FailedCall::IsContinuedBy(const Call& next, const std::string& title) const
+  // The latest one that this continues, with the next address of the host: the same one again is
+  // another call. Null: there is none.
+  Destinations::FailedCall* Destinations::FindFormer(const Call& call, const std::string& title)
   {
-    return next.thread == call.thread && title == failure.peer.name &&
-           !IsEqual(next.address, call.address) && next.begin - call.end < HELD;
+    const auto found = std::find_if(failed_.rbegin(), failed_.rend(),
+                                    [&](const FailedCall& former)
+                                    {
+                                      return former.call.thread == call.thread &&
+                                             former.failure.peer.name == title &&
+                                             !IsEqual(former.call.address, call.address) &&
+                                             call.begin - former.call.end < HELD;
+                                    });
+    return found == failed_.rend() ? nullptr : &*found;
   }
 
 

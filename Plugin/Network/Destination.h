@@ -104,10 +104,9 @@ namespace OrthancPerf
       Call call;  // the first attempt; its end is the latest one's
       FinishedAssociation failure;
       bool isTaken = false;
-
-      bool IsContinuedBy(const Call& next, const std::string& title) const;
     };
 
+    FailedCall* FindFormer(const Call& call, const std::string& title);
     const Destination* FindHost(HostHash host, std::uint16_t port) const;
 
     std::vector<Destination> destinations_;

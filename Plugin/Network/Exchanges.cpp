@@ -2,7 +2,6 @@
 // The half of ConnectionTracker that knows requests from responses
 #include "Admission/AdmissionQueue.h"
 #include "Network/ConnectionTracker.h"
-#include "Network/FinishedExchanges.h"
 #include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
@@ -118,8 +117,7 @@ namespace OrthancPerf
       connection.connectedAt = now;
     }
 
-    FollowPdus(connection, connection.IsOutgoing() ? connection.written : connection.read, data,
-               size, now);
+    FollowPdus(connection, true, data, size, now);
     connection.requestBytes += size;
     connection.message.lastByte = now;
     recorder_.SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
@@ -133,7 +131,7 @@ namespace OrthancPerf
 
   void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
   {
-    FinishExchange(connection, AssociationOutcome::Released, events_);
+    FinishExchange(connection, AssociationOutcome::Released);
 
     // The response to a sub-operation of a C-GET does not end what that reads
     if (!connection.IsOutgoing() && !connection.reading)
@@ -175,9 +173,8 @@ namespace OrthancPerf
     connection.responseBytes = connection.reading ? connection.responseBytes : 0;
 
     // What of HTTP requests Orthanc keeps is known once it has let them in
-    connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
-                           ? AdmissionQueue::PIECE
-                           : Connection::NEVER;
+    connection.askAt = connection.GetKind() == ConnectionKind::DicomAccepted ? AdmissionQueue::PIECE
+                                                                             : Connection::NEVER;
   }
 
 
@@ -202,7 +199,7 @@ namespace OrthancPerf
   // Orthanc goes on: with a response, or with the next message. What it has sent before is over.
   void ConnectionTracker::BeginAnswer(Connection& connection) noexcept
   {
-    FinishSubOperation(connection, AssociationOutcome::Released, events_);
+    FinishSubOperation(connection, AssociationOutcome::Released);
 
     if (connection.reading)
     {
@@ -220,8 +217,7 @@ namespace OrthancPerf
       connection.state = ExchangeState::Response;
     }
 
-    FollowPdus(connection, connection.IsOutgoing() ? connection.read : connection.written, data,
-               size, now);
+    FollowPdus(connection, false, data, size, now);
 
     if (connection.state == ExchangeState::Quiet)
     {
@@ -267,20 +263,18 @@ namespace OrthancPerf
 
     response.lastByte.store(now, std::memory_order_release);
 
-    if (connection.IsToPeer() && connection.IsEncrypted())
+    if (connection.IsToPeer())
     {
-      connection.isAnswered =
-          connection.isAnswered || (connection.tls == TlsProgress::Messages &&
-                                    connection.responseBytes >= SMALLEST_RESPONSE);
-    }
-    else if (connection.IsToPeer())
-    {
-      connection.isAnswered = connection.isAnswered || status >= 0;
+      const bool isResponse = connection.IsEncrypted()
+                                  ? connection.tls == TlsProgress::Messages &&
+                                        connection.responseBytes >= SMALLEST_RESPONSE
+                                  : status >= 0;
+      connection.isAnswered = connection.isAnswered || isResponse;
     }
     // The DICOMweb plugin answers so if it could not read a part, which it shows nobody
     else if (isFirst && std::exchange(connection.isStow, false) && status == HTTP_BAD_REQUEST)
     {
-      AddRefused(connection, events_);
+      AddRefused(connection);
     }
   }
 
@@ -305,7 +299,7 @@ namespace OrthancPerf
     // If nobody has claimed the C-STORE, this is its end
     if (isStore && !isKnown && !connection.IsClaimed())
     {
-      AddRefused(connection, events_);
+      AddRefused(connection);
     }
 
     if (connection.reading)
@@ -334,21 +328,22 @@ namespace OrthancPerf
     if ((*status & PENDING) != PENDING)
     {
       connection.GetResponse().status.store(*status, RELAXED);
-      FinishRead(connection, events_);
+      FinishRead(connection);
     }
   }
 
 
-  void ConnectionTracker::FollowPdus(Connection& connection, DimseReader& reader,
+  void ConnectionTracker::FollowPdus(Connection& connection, bool isRequestSide,
                                      const std::uint8_t* data, std::size_t size,
                                      TimePoint now) noexcept
   {
+    DimseReader& reader = connection.GetReader(isRequestSide);
+
     if (!connection.IsDicom() || reader.IsLost())
     {
       return;
     }
 
-    const bool isRequestSide = &reader == &connection.GetAsked();
     AssociateRequestParser& parser = connection.associateRequest;
 
     if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
@@ -377,30 +372,22 @@ namespace OrthancPerf
 
   void ConnectionTracker::OnPdu(Connection& connection, PduType type, TimePoint now) noexcept
   {
-    switch (type)
+    const bool isAccepted = type == PduType::AssociateAccept;
+
+    if ((isAccepted || type == PduType::AssociateReject) && !connection.isAnswered)
     {
-      case PduType::AssociateAccept:
-      case PduType::AssociateReject:
-        if (!connection.isAnswered)
-        {
-          connection.isAnswered = true;
-          const bool isAccepted = (type == PduType::AssociateAccept);
-          connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
-          connection.isAccepted.store(isAccepted, RELAXED);
-          connection.OnAssociateAnswer(now);
-        }
-        break;
-      case PduType::ReleaseRequest:
-      case PduType::ReleaseResponse:
-        connection.outcome = AssociationOutcome::Released;
-        break;
-      case PduType::Abort:
-        connection.outcome =
-            connection.isPeerGone ? connection.outcome : AssociationOutcome::Aborted;
-        break;
-      case PduType::AssociateRequest:
-      case PduType::Data:
-        break;
+      connection.isAnswered = true;
+      connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
+      connection.isAccepted.store(isAccepted, RELAXED);
+      connection.OnAssociateAnswer(now);
+    }
+    else if (type == PduType::ReleaseRequest || type == PduType::ReleaseResponse)
+    {
+      connection.outcome = AssociationOutcome::Released;
+    }
+    else if (type == PduType::Abort && !connection.isPeerGone)
+    {
+      connection.outcome = AssociationOutcome::Aborted;
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/FinishedExchanges.h"
-
+// The half of ConnectionTracker that puts what ends on a connection into the queue, on the thread
+// that has the connection
+#include "Network/ConnectionTracker.h"
 #include "Network/GatheredFile.h"
 #include "Network/Sockets/TcpInfo.h"
 #include "Network/WrittenFiles.h"
@@ -27,6 +28,7 @@ namespace OrthancPerf
       const std::optional<TimePoint> answered = connection.GetAnsweredAt();
       const std::int32_t status = connection.GetResponse().status.load(RELAXED);
       ProbeEvent event;
+      static_cast<ExchangeFacts&>(event) = static_cast<const ExchangeFacts&>(connection);
       event.kind = kind;
       event.isDicom = connection.IsDicom();
       event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
@@ -35,12 +37,7 @@ namespace OrthancPerf
       event.isAccepted = connection.isAccepted.load(RELAXED);
       event.request = connection.request;
       event.address = connection.peer.Load();
-      event.setup = connection.setup;
-      event.associate = connection.associate;
-      event.host = connection.host;
-      event.message = connection.message;
       event.endedAt = answered.value_or(connection.message.lastByte);
-      event.instances = connection.instances;
       event.bytesReceived = connection.bytesRead.load(RELAXED);
       event.bytesSent = connection.bytesWritten.load(RELAXED);
 
@@ -104,39 +101,11 @@ namespace OrthancPerf
                  ? AssociationOutcome::Released
                  : AssociationOutcome::Rejected;
     }
-
-
-    void FinishSent(Connection& connection, AssociationOutcome outcome, EventQueue& events) noexcept
-    {
-      const bool isDimse = connection.IsDicom() && !connection.IsEncrypted();
-      const bool isInstance =
-          isDimse ? connection.written.GetCommand() == C_STORE_REQUEST
-          : connection.IsEncrypted()
-              ? connection.tls == TlsProgress::Messages && connection.requestBytes >= LARGE_MESSAGE
-              : connection.isUpload;
-
-      if (!isInstance)
-      {
-        return;
-      }
-
-      connection.instances++;
-      ProbeEvent event = MakeEvent(Kind::Instance, connection);
-      event.outcome = outcome;
-      event.bytesSent = isDimse ? connection.written.GetSize() : connection.requestBytes;
-
-      if (isDimse)
-      {
-        ReadStatus(event, connection.read, connection.written.GetMessageId());
-      }
-
-      events.Push(event);
-    }
   }
 
 
-  void FinishExchange(Connection& connection, AssociationOutcome outcome,
-                      EventQueue& events) noexcept
+  void ConnectionTracker::FinishExchange(Connection& connection,
+                                         AssociationOutcome outcome) noexcept
   {
     if (connection.message.firstByte == TimePoint())
     {
@@ -147,7 +116,7 @@ namespace OrthancPerf
 
     if (connection.IsHttpAccepted())
     {
-      FinishRead(connection, events);
+      FinishRead(connection);
     }
     else if (connection.tls == TlsProgress::AssociateRequest)
     {
@@ -160,7 +129,7 @@ namespace OrthancPerf
     }
     else if (connection.IsOutgoing())
     {
-      FinishSent(connection, outcome, events);
+      FinishSent(connection, outcome);
     }
     else if (connection.IsEncrypted())
     {
@@ -176,13 +145,41 @@ namespace OrthancPerf
     else if (connection.read.GetCommand() == C_STORE_REQUEST && !connection.IsClaimed() &&
              (connection.read.HasDataSet() || connection.isRefused))
     {
-      AddRefused(connection, events);
+      AddRefused(connection);
     }
   }
 
 
-  void FinishSubOperation(Connection& connection, AssociationOutcome outcome,
-                          EventQueue& events) noexcept
+  void ConnectionTracker::FinishSent(Connection& connection, AssociationOutcome outcome) noexcept
+  {
+    const bool isDimse = connection.IsDicom() && !connection.IsEncrypted();
+    const bool isInstance =
+        isDimse ? connection.written.GetCommand() == C_STORE_REQUEST
+        : connection.IsEncrypted()
+            ? connection.tls == TlsProgress::Messages && connection.requestBytes >= LARGE_MESSAGE
+            : connection.isUpload;
+
+    if (!isInstance)
+    {
+      return;
+    }
+
+    connection.instances++;
+    ProbeEvent event = MakeEvent(Kind::Instance, connection);
+    event.outcome = outcome;
+    event.bytesSent = isDimse ? connection.written.GetSize() : connection.requestBytes;
+
+    if (isDimse)
+    {
+      ReadStatus(event, connection.read, connection.written.GetMessageId());
+    }
+
+    events_.Push(event);
+  }
+
+
+  void ConnectionTracker::FinishSubOperation(Connection& connection,
+                                             AssociationOutcome outcome) noexcept
   {
     if (!connection.HasSubOperation())
     {
@@ -218,49 +215,49 @@ namespace OrthancPerf
       ReadStatus(event, connection.read, sent.GetMessageId());
     }
 
-    events.Push(event);
+    events_.Push(event);
     sent.Forget();
   }
 
 
-  void FinishRead(Connection& connection, EventQueue& events) noexcept
+  void ConnectionTracker::FinishRead(Connection& connection) noexcept
   {
-    if (connection.reading && connection.GetAnsweredAt())
+    if (!connection.reading)
+    {
+      return;
+    }
+
+    if (connection.GetAnsweredAt())
     {
       ProbeEvent event = MakeEvent(Kind::Request, connection);
       event.message = connection.IsDicom() ? connection.asked : connection.message;
-      event.reading = connection.reading;
-      event.waits = connection.waits;
       event.bytesSent = connection.responseBytes;
-      events.Push(event);
+      events_.Push(event);
     }
 
-    if (connection.reading)
-    {
-      connection.reading.reset();
-      EndStorage();
-    }
+    connection.reading.reset();
+    EndStorage();
   }
 
 
-  void FinishConnection(Connection& connection, TimePoint now, EventQueue& events) noexcept
+  void ConnectionTracker::FinishConnection(Connection& connection, TimePoint now) noexcept
   {
     connection.closedSerial.store(connection.serial.load(RELAXED), std::memory_order_release);
 
     if (connection.IsHttpAccepted())
     {
-      return FinishRead(connection, events);
+      return FinishRead(connection);
     }
 
     const AssociationOutcome outcome = connection.IsToPeer()      ? JudgePeer(connection)
                                        : connection.IsEncrypted() ? AssociationOutcome::Encrypted
                                                                   : connection.outcome;
-    FinishExchange(connection, outcome, events);
-    FinishSubOperation(connection, outcome, events);
+    FinishExchange(connection, outcome);
+    FinishSubOperation(connection, outcome);
 
     ProbeEvent event = MakeEvent(Kind::Association, connection);
     event.outcome = outcome;
-    event.rejection = connection.GetAnswers().GetBody();
+    event.rejection = connection.GetReader(false).GetBody();
 
     if (connection.IsToPeer())
     {
@@ -277,20 +274,20 @@ namespace OrthancPerf
 
     event.length = now - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
-    events.Push(event);
+    events_.Push(event);
   }
 
 
-  void AddRefused(const Connection& connection, EventQueue& events) noexcept
+  void ConnectionTracker::AddRefused(const Connection& connection) noexcept
   {
     ProbeEvent event = MakeEvent(Kind::Instance, connection);
     event.bytesReceived = connection.requestBytes;
-    events.Push(event);
+    events_.Push(event);
   }
 
 
-  void AddCall(ProbeEvent::Kind kind, const Connection& connection, TimePoint now,
-               EventQueue& events) noexcept
+  void ConnectionTracker::AddCall(ProbeEvent::Kind kind, const Connection& connection,
+                                  TimePoint now) noexcept
   {
     const int error = connection.connectError;
     ProbeEvent event;
@@ -305,11 +302,11 @@ namespace OrthancPerf
     event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
                     : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
                                                        : AssociationOutcome::Unreachable;
-    events.Push(event);
+    events_.Push(event);
   }
 
 
-  void EndStorage() noexcept
+  void ConnectionTracker::EndStorage() noexcept
   {
     WrittenFiles& files = WrittenFiles::OfThisThread();
 

@@ -80,6 +80,13 @@ namespace OrthancPerf
   }
 
 
+  bool IsOwnProcess() noexcept
+  {
+    const ContextUse use;
+    return !use || getpid() == use->process;
+  }
+
+
   void WaitForHooks() noexcept
   {
     for (const UserCount& count : userCounts)

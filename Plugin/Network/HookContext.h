@@ -31,12 +31,15 @@ namespace OrthancPerf
 
   // From now on the hooks work on this context; false if there is another one already. In a child
   // of fork(2) they only call their originals: what another thread had locked stays locked there.
-  // For one of vfork(2), which has our memory, there is IsOwnProcess() of HookActions.h.
   bool EnterContext(HookContext& context);
 
   // From now on the hooks only call their originals. Returns when no thread uses the context any
   // more, which takes microseconds: threads that wait inside an original don't use it.
   void LeaveContext(HookContext& context);
+
+  // Whether the caller is this process, and no child of vfork(2), which has our memory until it
+  // executes its program, and closes what it inherits (Python's subprocess, Java). A system call.
+  bool IsOwnProcess() noexcept;
 
   // Returns when no thread reads what it got from the context before this call
   void WaitForHooks() noexcept;

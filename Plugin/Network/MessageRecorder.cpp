@@ -2,7 +2,14 @@
 #include "Network/MessageRecorder.h"
 
 #include "Network/GatheredFile.h"
+#include "Network/Sockets/SocketTuning.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Network/WrittenFiles.h"
+
+#include <algorithm>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -26,6 +33,32 @@ namespace OrthancPerf
     {
       static std::atomic<std::uint64_t> next = 1;
       return next++;
+    }
+
+
+    OpenAssociation Describe(const Connection& connection, TimePoint now)
+    {
+      const bool hasParties = connection.hasParties.load(std::memory_order_acquire);
+      OpenAssociation association;
+      association.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
+      association.isAccepted = connection.isAccepted.load(RELAXED);
+      association.parties = hasParties ? ToParties(connection.request) : AssociationParties();
+      association.peer =
+          ToPeer(connection.request, hasParties, !connection.IsOutgoing(), connection.peer.Load());
+
+      if (connection.IsEncrypted() && association.peer.name.empty())
+      {
+        association.peer.name = association.peer.address;
+      }
+
+      // It may be opened since "now"
+      association.age = std::max(now - connection.openedAt.load(RELAXED), Duration::zero());
+      association.bytesReceived = connection.bytesRead.load(RELAXED);
+      association.bytesSent = connection.bytesWritten.load(RELAXED);
+      association.unread = CountBytes(connection.fd, SIOCINQ);
+      association.tcp = ReadTcpInfo(connection.fd);
+      association.options = ReadSocketOptions(connection.fd);
+      return association;
     }
   }
 
@@ -167,5 +200,34 @@ namespace OrthancPerf
     work.connection = connection;
     work.recorder = id_;
     work.serial = connection == nullptr ? 0 : connection->serial.load(RELAXED);
+  }
+
+
+  std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now)
+  {
+    std::vector<OpenAssociation> all;
+
+    for (std::size_t i = 0; i < ConnectionTable::CAPACITY; i++)
+    {
+      const Connection& connection = recorder.GetConnections().At(i);
+      const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
+      const TimePoint openedAt = connection.openedAt.load(RELAXED);
+
+      if (!IsDicom(kind))
+      {
+        continue;
+      }
+
+      OpenAssociation open = Describe(connection, now);
+
+      // Else its descriptor may be another connection's by now
+      if (connection.kind.load(std::memory_order_acquire) == kind &&
+          connection.openedAt.load(RELAXED) == openedAt)
+      {
+        all.push_back(std::move(open));
+      }
+    }
+
+    return all;
   }
 }

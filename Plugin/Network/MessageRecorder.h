@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -76,4 +77,8 @@ namespace OrthancPerf
     EventQueue events_;
     std::atomic<Served> served_{Served()};
   };
+
+
+  // All DICOM connections that are open now. Any thread; what closes meanwhile is left out.
+  std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now);
 }

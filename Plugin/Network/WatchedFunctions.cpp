@@ -4,26 +4,24 @@
 #include "Network/AdmissionGate.h"
 #include "Network/AskedServers.h"
 #include "Network/GatheredFile.h"
-#include "Network/HookActions.h"
+#include "Network/HookContext.h"
+#include "Network/Sockets/SocketTuning.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Network/WrittenFiles.h"
-#include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <poll.h>
-#include <sys/select.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 // The checked variants that _FORTIFY_SOURCE makes of them (Linux Standard Base 5.0, section 10.3);
 // glibc declares them only where it uses them itself.
@@ -40,34 +38,512 @@ namespace OrthancPerf
 {
   namespace
   {
-    // What does not take the next bytes of the stream, or does not give them: recv(2), tcp(7)
-    constexpr int NO_READING = MSG_PEEK | MSG_TRUNC | MSG_OOB | MSG_ERRQUEUE;
+    // The originals are called by name, through this module's own PLT, and never by their address:
+    // in an executable without PIE that takes the address itself, the address is that of the
+    // executable's PLT (System V ABI, AMD64 supplement, section 5.2 "Function Addresses"), from
+    // where the redirected slot leads back into the hook. CMakeLists.txt keeps this file from
+    // -fno-plt, which would make addresses of the calls.
+    //
+    // Neither the hooks ("On...") nor what calls an original is noexcept: most originals are places
+    // at which a thread may be cancelled (pthreads(7)), as libcurl does with those that ask for an
+    // address, and glibc cancels by unwinding, which noexcept turns into the end of the process. So
+    // nothing is held or left half done while an original runs. Nothing here throws.
+    //
+    // What happens before and after an original is noexcept. It looks the connection up in the
+    // context of the hooks and tells the tracker; nothing happens where there is no context, or
+    // where it does not know the descriptor. It keeps errno, takes no lock, allocates nothing, and
+    // never waits; but for a large message while there is a limit of memory: AdmissionQueue takes
+    // its lock when that ends.
 
-    // Only a thread that stores an instance pays for more than the question: "tell" gets this
-    // thread's AskedServers or WrittenFiles, what the original answered, and when it was called.
-    template <typename Followed, typename Original, typename Tell>
+    // Of the addresses of a host, and of what a library waits for at once: libcurl has a descriptor
+    // of its own among it
+    constexpr nfds_t LOOKED_AT = 8;
+
+    // What is to be seen of a call that may wait for bytes
+    enum class Watch
+    {
+      Nothing,   // the connection is not watched
+      Duration,  // HTTP: how long the call takes, without a further system call
+      Wait       // DICOM: whether it has to wait, and the quick ACK before it does
+    };
+
+    const std::uint8_t* ToBytes(const void* buffer)
+    {
+      return static_cast<const std::uint8_t*>(buffer);
+    }
+
+    // Null: it is not watched, or not yet known for what it is
+    Connection* FindRecognised(const ContextUse& use, int fd)
+    {
+      Connection* connection = use.Find(fd);
+      return connection != nullptr && connection->GetKind() != ConnectionKind::OutgoingCandidate
+                 ? connection
+                 : nullptr;
+    }
+
+    Connection* Find(const ContextUse& use, int fd, ConnectionKind kind)
+    {
+      Connection* connection = use.Find(fd);
+      return connection != nullptr && connection->GetKind() == kind ? connection : nullptr;
+    }
+
+    // Sets the options if they have changed since this connection got them
+    void Tune(const ContextUse& use, Connection& connection) noexcept
+    {
+      const auto& [sockets, revision] = use.GetSettings();
+
+      if (connection.IsDicom() &&
+          connection.settingsRevision.exchange(revision, std::memory_order_relaxed) != revision)
+      {
+        DicomSockets settings = sockets;  // the name of a congestion control needs no memory
+        settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
+        ApplySocketSettings(connection.fd, settings);
+      }
+    }
+
+    // Only a thread that stores an instance or serves a request that reads pays for more than the
+    // question: "tell" gets its servers, what the original answered, and when it was called.
+    template <typename Original, typename Tell>
     auto Follow(const Original& original, const Tell& tell)
     {
-      Followed& followed = Followed::OfThisThread();
+      AskedServers& servers = AskedServers::OfThisThread();
 
-      if (!followed.IsFollowing())
+      if (!servers.IsFollowing())
       {
         return original();
       }
 
       const TimePoint from = Clock::now();
       const auto result = original();
-      tell(followed, result, from);
+      tell(servers, result, from);
       return result;
     }
 
-    void AfterQuestion(int fd) noexcept
-    {
-      AskedServers& servers = AskedServers::OfThisThread();
+    // ---- Opening --------------------------------------------------------------------------------
 
-      if (servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
+    void AfterAccept(int fd) noexcept
+    {
+      const ContextUse use;
+
+      if (!use || fd < 0)
       {
-        servers.OnWritten(fd, Clock::now());
+        return;
+      }
+
+      use.CloseMessage(fd);
+      const std::uint16_t localPort = PeerAddress::From(fd, &getsockname).port;
+      const PeerAddress peer = PeerAddress::From(fd, &getpeername);
+
+      if (Connection* connection = use->tracker.OnAccepted(fd, localPort, peer, Clock::now()))
+      {
+        Tune(use, *connection);
+      }
+    }
+
+    int OnAccept(int fd, sockaddr* address, socklen_t* size)
+    {
+      const int result = ::accept(fd, address, size);
+      AfterAccept(result);
+      return result;
+    }
+
+    int OnAccept4(int fd, sockaddr* address, socklen_t* size, int flags)
+    {
+      const int result = ::accept4(fd, address, size, flags);
+      AfterAccept(result);
+      return result;
+    }
+
+    // The host whose address this thread has looked up, until it connects. Laid out with the thread
+    // itself, as in MessageRecorder.cpp.
+    __attribute__((tls_model("initial-exec"))) thread_local HostHash lookedUp = 0;
+
+    // The thread has asked for the addresses of this host, as getaddrinfo(3) has it; null: it has
+    // none
+    void AfterLookUp(const char* host, const char* service, const addrinfo* found) noexcept
+    {
+      const ContextUse use;
+      const HostHash hash = HashHost(host);
+      PeerAddress none;
+
+      // DCMTK asks for any service, and connects by the same thread
+      if (service == nullptr)
+      {
+        lookedUp = found != nullptr ? hash : 0;
+      }
+      else
+      {
+        const char* const end = service + std::strlen(service);
+        std::from_chars(service, end, none.port);
+      }
+
+      if (use && found == nullptr)
+      {
+        use->tracker.OnLookedUp(hash, none, false);
+      }
+
+      // libcurl asks by a thread of its own
+      for (nfds_t i = 0; use && none.port != 0 && found != nullptr && i < LOOKED_AT; i++)
+      {
+        use->tracker.OnLookedUp(hash, PeerAddress::From(found->ai_addr, found->ai_addrlen), true);
+        found = found->ai_next;
+      }
+    }
+
+    int OnGetAddrInfo(const char* node, const char* service, const addrinfo* hints,
+                      addrinfo** found)
+    {
+      const int result = ::getaddrinfo(node, service, hints, found);
+
+      if (node != nullptr)
+      {
+        AfterLookUp(node, service, result == 0 ? *found : nullptr);
+      }
+
+      return result;
+    }
+
+    void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
+    {
+      const ContextUse use;
+      const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
+
+      if (use && peer.port != 0 && GetSocketOption(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
+      {
+        use.CloseMessage(fd);
+        use->tracker.OnConnecting(fd, peer, Clock::now(), std::exchange(lookedUp, 0));
+      }
+    }
+
+    void AfterConnect(int fd, int error = 0) noexcept
+    {
+      const ContextUse use;
+      Connection* const connection = Find(use, fd, ConnectionKind::OutgoingCandidate);
+
+      if (connection != nullptr && error == 0)
+      {
+        use->tracker.OnConnected(*connection, Clock::now());
+      }
+      else if (connection != nullptr)
+      {
+        connection->connectError = error;
+      }
+    }
+
+    int OnConnect(int fd, const sockaddr* address, socklen_t size)
+    {
+      BeforeConnect(fd, address, size);
+      const int result = Follow([=] { return ::connect(fd, address, size); },
+                                [fd](AskedServers& servers, int, TimePoint from)
+                                { servers.OnConnecting(fd, from, Clock::now()); });
+
+      if (result == 0)
+      {
+        AfterConnect(fd);
+      }
+      else if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR && errno != EISCONN)
+      {
+        AfterConnect(fd, errno);
+      }
+
+      return result;
+    }
+
+    // What became of a connect(2) that did not wait: connect(2), EINPROGRESS
+    int OnGetSockOpt(int fd, int level, int option, void* value, socklen_t* size)
+    {
+      const int result = ::getsockopt(fd, level, option, value, size);
+
+      if (result == 0 && level == SOL_SOCKET && option == SO_ERROR && *size == sizeof(int))
+      {
+        int error = 0;
+        std::memcpy(&error, value, sizeof(error));
+        AfterConnect(fd, error);
+      }
+
+      return result;
+    }
+
+    // False: this setsockopt(2) is not to take place, the settings in force say otherwise. What
+    // Orthanc asks for is kept in mind: DCMTK of the official builds switches Nagle's algorithm
+    // off.
+    bool BeforeSetOption(int fd, int level, int option, const void* value,
+                         std::size_t size) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = use.Find(fd);
+
+      if (connection == nullptr)
+      {
+        return true;
+      }
+
+      if (level == IPPROTO_TCP && option == TCP_NODELAY && value != nullptr && size >= sizeof(int))
+      {
+        int number = 0;
+        std::memcpy(&number, value, sizeof(number));
+        connection->isNoDelayAsked = (number != 0);
+      }
+
+      return !connection->IsDicom() || !IsOverridden(use.GetSettings().sockets, level, option);
+    }
+
+    int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size)
+    {
+      return BeforeSetOption(fd, level, option, value, size)
+                 ? ::setsockopt(fd, level, option, value, size)
+                 : 0;
+    }
+
+    // ---- Closing --------------------------------------------------------------------------------
+
+    // The descriptor is about to be closed, or was closed by a call that no hook saw
+    void Forget(int fd) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = use.Find(fd);
+
+      if (connection != nullptr && getpid() == use->process)
+      {
+        use.CloseMessage(*connection);
+        use->tracker.OnClosing(*connection, Clock::now());
+      }
+    }
+
+    int OnClose(int fd)
+    {
+      Forget(fd);  // before the original: after it, another thread may get the descriptor
+
+      if (AskedServers::OfThisThread().IsFollowing() && IsOwnProcess())
+      {
+        AskedServers::OfThisThread().OnClosing(fd);
+      }
+
+      const int written = GatheredFile::OfThisThread().End(fd);
+      const int closed = ::close(fd);
+      AfterFileClosed(fd);
+      return written == 0 ? closed : written;
+    }
+
+    // ---- Waiting --------------------------------------------------------------------------------
+
+    // The thread is about to wait, or to read: "mustAsk" says whether MayRead (AdmissionGate.h) is
+    // to be asked before it
+    Watch TurnTo(int fd, bool* mustAsk = nullptr) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = FindRecognised(use, fd);
+
+      if (connection == nullptr)
+      {
+        return Watch::Nothing;
+      }
+
+      Tune(use, *connection);
+
+      if (mustAsk != nullptr)
+      {
+        *mustAsk = use->admission.IsActive() && connection->state == ExchangeState::Request &&
+                   connection->requestBytes >= connection->askAt;
+      }
+
+      return connection->IsDicom() ? Watch::Wait : Watch::Duration;
+    }
+
+    // The thread has to wait for bytes. True: look into the wait once it lasts as long as a stall.
+    bool BeforeWait(int fd) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = use.Find(fd);
+
+      if (connection == nullptr || !connection->IsDicom())
+      {
+        return false;
+      }
+
+      if (use.GetSettings().sockets.tcpQuickAck)
+      {
+        AcknowledgeNow(fd);
+      }
+
+      // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
+      return !use.GetSettings().sockets.tcpNoDelay && connection->IsMessageAwaited() &&
+             connection->waited == Duration::zero();
+    }
+
+    // The thread still waits: does the kernel hold back what Orthanc has written? True: not so far,
+    // look again.
+    bool LookIntoWait(int fd, TimePoint from) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = use.Find(fd);
+      const std::optional<SendQueue> queue =
+          connection == nullptr ? std::nullopt : ReadSendQueue(fd);
+
+      if (queue && queue->state == SendQueue::State::HeldBack)
+      {
+        connection->heldBackSince = std::max(from, Clock::now() - queue->sinceSent);
+      }
+
+      return queue && queue->state == SendQueue::State::Leaving;
+    }
+
+    void AfterWait(int fd, TimePoint from) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = FindRecognised(use, fd);
+
+      if (connection == nullptr)
+      {
+        return;
+      }
+
+      const TimePoint now = Clock::now();
+      use->tracker.OnWaited(*connection, from, now);
+
+      if (connection->heldBackSince)
+      {
+        const std::optional<SendQueue> queue = ReadSendQueue(fd);
+        const bool isSent = queue && queue->state == SendQueue::State::Sent;
+        ConnectionTracker::OnLetGo(*connection, isSent ? now - queue->sinceSent : now);
+      }
+    }
+
+    // The thread waits for something to read, or for room to write
+    void BeforeAwaiting(int fd, bool isForReading) noexcept
+    {
+      const ContextUse use;
+
+      if (Connection* connection = Find(use, fd, ConnectionKind::HttpOutgoing))
+      {
+        connection->isAwaited = isForReading;
+      }
+    }
+
+    // Waits as long as "original(timeout)" would, and looks into the wait meanwhile
+    template <typename Original>
+    int WaitAndLook(int fd, int timeout, const Original& original)
+    {
+      constexpr auto LOOK = static_cast<int>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(ConnectionTracker::STALL).count());
+      bool isToLook = BeforeWait(fd);
+      const TimePoint from = Clock::now();
+      int result = 0;
+
+      while (isToLook && (timeout < 0 || timeout > LOOK) && result == 0)
+      {
+        result = original(LOOK);
+        timeout -= timeout < 0 ? 0 : LOOK;
+        isToLook = result == 0 && LookIntoWait(fd, from);
+      }
+
+      result = result == 0 ? original(timeout) : result;
+      AfterWait(fd, from);
+      return result;
+    }
+
+    // "original": takes the time-out of poll(2)
+    template <typename Original>
+    int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original)
+    {
+      if (timeout == 0)
+      {
+        return original(timeout);
+      }
+
+      pollfd* const end = fds + std::min(count, LOOKED_AT);
+
+      // libcurl lists a connection that it reads and writes twice, to write last
+      for (const pollfd* one = fds; one != end; one++)
+      {
+        BeforeAwaiting(one->fd, (one->events & POLLOUT) == 0);
+      }
+
+      // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
+      const bool isForReading = count == 1 && (fds->events & POLLIN) != 0;
+      const Watch watch = isForReading ? TurnTo(fds->fd) : Watch::Nothing;
+
+      if (watch == Watch::Nothing)
+      {
+        // Until one of them is a server's; libc++ warns where the answer is not thrown away aloud
+        const auto tell = [fds, end](AskedServers& servers, int, TimePoint from)
+        {
+          const Duration waited = Clock::now() - from;
+          static_cast<void>(std::any_of(fds, end,
+                                        [&servers, waited](const pollfd& one) {
+                                          return servers.OnWaited(one.fd, waited,
+                                                                  (one.events & POLLIN) == 0);
+                                        }));
+        };
+        const int result = Follow([&] { return original(timeout); }, tell);
+
+        if (count == 1 && result > 0 && (fds->revents & POLLOUT) != 0)
+        {
+          AfterConnect(fds->fd);
+        }
+
+        return result;
+      }
+
+      if (watch == Watch::Wait)
+      {
+        // What is left for a PDU of DCMTK's time-out (-1: it has none) is less than nothing where
+        // the sender was held back meanwhile. Debian's DCMTK would wait for ever then.
+        const int ready = original(0);
+        return ready != 0 || timeout < -1 ? ready : WaitAndLook(fds->fd, timeout, original);
+      }
+
+      const TimePoint from = Clock::now();
+      const int result = original(timeout);
+      AfterWait(fds->fd, from);
+      return result;
+    }
+
+    int OnPoll(pollfd* fds, nfds_t count, int timeout)
+    {
+      return Poll(fds, count, timeout, [=](int time) { return ::poll(fds, count, time); });
+    }
+
+    int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available)
+    {
+      return available / sizeof(pollfd) < count ? ::__poll_chk(fds, count, timeout, available)
+                                                : OnPoll(fds, count, timeout);
+    }
+
+    // ---- Reading --------------------------------------------------------------------------------
+
+    // What does not take the next bytes of the stream, or does not give them: recv(2), tcp(7)
+    constexpr int NO_READING = MSG_PEEK | MSG_TRUNC | MSG_OOB | MSG_ERRQUEUE;
+
+    // What read(2) answered: nothing more will come
+    bool IsOver(ssize_t size, int error) noexcept
+    {
+      return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
+    }
+
+    // "size" as read(2) answers; "from": when the call began to wait, as far as that is known
+    void AfterRead(int fd, const void* buffer, ssize_t size,
+                   const std::optional<TimePoint>& from) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = FindRecognised(use, fd);
+
+      if (connection == nullptr)
+      {
+        return;
+      }
+
+      connection->isPeerGone = connection->isPeerGone || IsOver(size, errno);
+      const TimePoint now = Clock::now();
+
+      if (from)
+      {
+        use->tracker.OnWaited(*connection, *from, now);
+      }
+
+      if (size > 0)
+      {
+        use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size), now);
       }
     }
 
@@ -86,9 +562,8 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return Follow<AskedServers>(original,
-                                    [fd](AskedServers& servers, ssize_t result, TimePoint from)
-                                    { servers.OnRead(fd, result, from, Clock::now()); });
+        return Follow(original, [fd](AskedServers& servers, ssize_t result, TimePoint from)
+                      { servers.OnRead(fd, result, from, Clock::now()); });
       }
 
       std::optional<TimePoint> from;
@@ -124,295 +599,6 @@ namespace OrthancPerf
       return result;
     }
 
-    template <typename Original>
-    ssize_t Send(int fd, const void* buffer, std::size_t size, const Original& original)
-    {
-      const bool isWatched = BeforeWrite(fd, buffer, size);
-      const ssize_t result = original();
-
-      if (isWatched && result > 0)
-      {
-        AfterWrite(fd, buffer, static_cast<std::size_t>(result));
-      }
-      else if (result > 0)
-      {
-        AfterQuestion(fd);
-      }
-
-      return result;
-    }
-
-    // Waits as long as "wait(timeout)" would, and looks into the wait meanwhile. A negative
-    // time-out never ends; "wait" answers as poll(2) does.
-    template <typename Wait>
-    int WaitAndLook(int fd, Duration timeout, const Wait& wait)
-    {
-      Duration part = BeforeWait(fd);
-      const TimePoint from = Clock::now();
-      int result = 0;
-
-      while (part != Duration::zero() && (timeout < Duration::zero() || part < timeout) &&
-             result == 0)
-      {
-        result = wait(part);
-        timeout -= timeout < Duration::zero() ? Duration::zero() : part;
-        part = result == 0 ? LookIntoWait(fd, from) : Duration::zero();
-      }
-
-      result = result == 0 ? wait(timeout) : result;
-      AfterWait(fd, from);
-      return result;
-    }
-
-    // A wait for this descriptor, of which the thread's servers are told
-    template <typename Original>
-    int WaitForServer(int fd, const Original& original)
-    {
-      return Follow<AskedServers>(original, [fd](AskedServers& servers, int, TimePoint from)
-                                  { servers.OnWaited(fd, Clock::now() - from); });
-    }
-
-    // All that a library waits for at once; libcurl has a descriptor of its own among it
-    constexpr nfds_t LOOKED_AT = 8;
-
-    // Waits, of which the thread's servers are told
-    template <typename Original>
-    int WaitForServers(const pollfd* fds, nfds_t count, const Original& original)
-    {
-      const auto tell = [fds, count](AskedServers& servers, int, TimePoint from)
-      {
-        const Duration waited = Clock::now() - from;
-        // Until one of them is a server's; libc++ warns where the answer is not thrown away aloud
-        static_cast<void>(std::any_of(fds, fds + std::min(count, LOOKED_AT),
-                                      [&servers, waited](const pollfd& one)
-                                      { return servers.OnWaited(one.fd, waited); }));
-      };
-      return Follow<AskedServers>(original, tell);
-    }
-
-    // "original": takes the time-out of poll(2)
-    template <typename Original>
-    int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original)
-    {
-      const auto waitForServers = [&]
-      {
-        return WaitForServers(fds, count, [&] { return original(timeout); });
-      };
-
-      // libcurl lists a connection that it reads and writes twice, to write last
-      for (nfds_t i = 0; i < std::min(count, LOOKED_AT) && timeout != 0; i++)
-      {
-        BeforeAwaiting(fds[i].fd, (fds[i].events & POLLOUT) == 0);
-      }
-
-      // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
-      if (count != 1 || timeout == 0)
-      {
-        return timeout == 0 ? original(timeout) : waitForServers();
-      }
-
-      const int fd = fds->fd;
-
-      if ((fds->events & POLLIN) == 0)
-      {
-        const bool isConnecting = IsConnectionCandidate(fd);
-        const int result = Follow<AskedServers>([&] { return original(timeout); },
-                                                [fd](AskedServers& servers, int, TimePoint from) {
-                                                  servers.OnWaitedForRoom(fd, Clock::now() - from);
-                                                });
-
-        if (isConnecting && result > 0 && (fds->revents & POLLOUT) != 0)
-        {
-          AfterConnect(fd);
-        }
-
-        return result;
-      }
-
-      const Watch watch = TurnTo(fd);
-
-      if (watch == Watch::Nothing)
-      {
-        return waitForServers();
-      }
-
-      const auto wait = [&](Duration time)
-      {
-        using std::chrono::milliseconds;
-        return original(static_cast<int>(std::chrono::duration_cast<milliseconds>(time).count()));
-      };
-
-      if (watch == Watch::Wait)
-      {
-        // What is left for a PDU of DCMTK's time-out (-1: it has none) is less than nothing where
-        // the sender was held back meanwhile. Debian's DCMTK would wait for ever then.
-        const int ready = original(0);
-        return ready != 0 || timeout < -1
-                   ? ready
-                   : WaitAndLook(fd, std::chrono::milliseconds(timeout), wait);
-      }
-
-      const TimePoint from = Clock::now();
-      const int result = original(timeout);
-      AfterWait(fd, from);
-      return result;
-    }
-
-    bool IsInvalid(const timeval* timeout) noexcept
-    {
-      return timeout != nullptr && (timeout->tv_sec < 0 || timeout->tv_usec < 0);
-    }
-
-    // Null: for ever. Thirty years do for longer ones.
-    Duration ToDuration(const timeval* timeout) noexcept
-    {
-      constexpr std::time_t LONGEST = 1000000000;
-      return timeout == nullptr ? Duration(-1)
-                                : std::chrono::seconds(std::min(timeout->tv_sec, LONGEST)) +
-                                      std::chrono::microseconds(timeout->tv_usec);
-    }
-
-    timeval ToTimeval(Duration time) noexcept
-    {
-      const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-      constexpr std::int64_t PER_SECOND = 1000000;
-      return {microseconds / PER_SECOND, microseconds % PER_SECOND};
-    }
-
-    // The only descriptor of the set, below "count"; -1: there is none, or several
-    int FindOnly(const fd_set* set, int count) noexcept
-    {
-      int found = -1;
-
-      for (int fd = 0; set != nullptr && fd < count && fd < FD_SETSIZE; fd++)
-      {
-        if (FD_ISSET(fd, set))
-        {
-          if (found >= 0)
-          {
-            return -1;
-          }
-
-          found = fd;
-        }
-      }
-
-      return found;
-    }
-
-    // "original" answers with what was opened, "getFile" makes its descriptor of that
-    template <typename Original, typename GetFile>
-    auto Create(bool isWritten, const Original& original, const GetFile& getFile)
-    {
-      const auto tell = [&getFile](WrittenFiles& files, auto result, TimePoint from)
-      {
-        if (IsOwnProcess())
-        {
-          files.OnCreated(getFile(result), from);
-        }
-      };
-      return isWritten ? Follow<WrittenFiles>(original, tell) : original();
-    }
-
-    template <typename Original>
-    int Sync(int fd, const Original& original)
-    {
-      const int written = GatheredFile::OfThisThread().End(fd);
-      const auto tell = [fd](WrittenFiles& files, int, TimePoint from)
-      {
-        files.OnSynced(fd, from, Clock::now());
-      };
-      return written == 0 ? Follow<WrittenFiles>(original, tell) : written;
-    }
-
-    // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
-    template <typename Original>
-    int CloseFile(int fd, const Original& original)
-    {
-      const int result = original();
-      WrittenFiles& files = WrittenFiles::OfThisThread();
-
-      if (files.IsOpen(fd) && IsOwnProcess())
-      {
-        const TimePoint now = Clock::now();
-        files.OnClosed(fd, now);
-
-        if (AskedServers::OfThisThread().IsFollowing())
-        {
-          AskedServers::OfThisThread().OnFileClosed(now);
-        }
-      }
-
-      return result;
-    }
-
-    // -1: it has none, or nobody wants to know
-    int GetFile(std::FILE* stream) noexcept
-    {
-      const ErrnoKeeper keeper;
-      const bool isWanted = stream != nullptr && WrittenFiles::OfThisThread().IsFollowing();
-      return isWanted ? ::fileno(stream) : -1;
-    }
-
-    // ---- The hooks ------------------------------------------------------------------------------
-    //
-    // The originals are called by name, through this module's own PLT, and never by their address:
-    // in an executable without PIE that takes the address itself, the address is that of the
-    // executable's PLT (System V ABI, AMD64 supplement, section 5.2 "Function Addresses"), from
-    // where the redirected slot leads back into the hook. CMakeLists.txt keeps this file from
-    // -fno-plt, which would make addresses of the calls.
-    //
-    // Neither they nor what calls an original is noexcept: most originals are places at which a
-    // thread may be cancelled (pthreads(7)), as libcurl does with those that ask for an address,
-    // and glibc cancels by unwinding, which noexcept turns into the end of the process. So nothing
-    // is held or left half done while an original runs. Nothing here throws.
-
-    int OnAccept(int fd, sockaddr* address, socklen_t* size)
-    {
-      const int result = ::accept(fd, address, size);
-      AfterAccept(result);
-      return result;
-    }
-
-    int OnAccept4(int fd, sockaddr* address, socklen_t* size, int flags)
-    {
-      const int result = ::accept4(fd, address, size, flags);
-      AfterAccept(result);
-      return result;
-    }
-
-    int OnGetAddrInfo(const char* node, const char* service, const addrinfo* hints,
-                      addrinfo** found)
-    {
-      const int result = ::getaddrinfo(node, service, hints, found);
-
-      if (node != nullptr)
-      {
-        AfterLookUp(node, service, result == 0 ? *found : nullptr);
-      }
-
-      return result;
-    }
-
-    int OnConnect(int fd, const sockaddr* address, socklen_t size)
-    {
-      BeforeConnect(fd, address, size);
-      const int result = Follow<AskedServers>([=] { return ::connect(fd, address, size); },
-                                              [fd](AskedServers& servers, int, TimePoint from)
-                                              { servers.OnConnecting(fd, from, Clock::now()); });
-
-      if (result == 0)
-      {
-        AfterConnect(fd);
-      }
-      else if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR && errno != EISCONN)
-      {
-        AfterConnect(fd, errno);
-      }
-
-      return result;
-    }
-
     ssize_t OnRead(int fd, void* buffer, std::size_t size)
     {
       return Receive(fd, buffer, size, 0, [=] { return ::read(fd, buffer, size); });
@@ -436,6 +622,67 @@ namespace OrthancPerf
                               : OnRecv(fd, buffer, size, flags);
     }
 
+    // ---- Writing --------------------------------------------------------------------------------
+
+    // Whether the connection is watched; recognises an outgoing one by its first bytes
+    bool BeforeWrite(int fd, const void* buffer, std::size_t size) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = use.Find(fd);
+
+      if (connection == nullptr || size == 0 ||
+          ((connection->GetKind() == ConnectionKind::OutgoingCandidate || connection->IsToPeer()) &&
+           !use->tracker.RecogniseOutgoing(*connection, ToBytes(buffer), size, Clock::now())))
+      {
+        return false;
+      }
+
+      Tune(use, *connection);
+
+      if (AskedServers::OfThisThread().IsReading())
+      {
+        AskedServers::OfThisThread().OnAnswering(Clock::now());
+      }
+
+      return true;
+    }
+
+    void AfterWrite(int fd, const void* buffer, std::size_t size) noexcept
+    {
+      const ContextUse use;
+
+      if (Connection* connection = use.Find(fd))
+      {
+        const TimePoint now = Clock::now();
+        use->tracker.OnWritten(*connection, ToBytes(buffer), size, now);
+
+        // Orthanc answers when it is done with the request
+        if (connection->state == ExchangeState::Response)
+        {
+          use.CloseMessage(*connection);
+        }
+      }
+    }
+
+    template <typename Original>
+    ssize_t Send(int fd, const void* buffer, std::size_t size, const Original& original)
+    {
+      const bool isWatched = BeforeWrite(fd, buffer, size);
+      const ssize_t result = original();
+      AskedServers& servers = AskedServers::OfThisThread();
+
+      if (isWatched && result > 0)
+      {
+        AfterWrite(fd, buffer, static_cast<std::size_t>(result));
+      }
+      else if (result > 0 && servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
+      {
+        servers.OnWritten(fd, Clock::now());
+      }
+
+      return result;
+    }
+
     ssize_t OnWrite(int fd, const void* buffer, std::size_t size)
     {
       GatheredFile& file = GatheredFile::OfThisThread();
@@ -447,188 +694,19 @@ namespace OrthancPerf
     {
       return Send(fd, buffer, size, [=] { return ::send(fd, buffer, size, flags); });
     }
-
-    int OnPoll(pollfd* fds, nfds_t count, int timeout)
-    {
-      return Poll(fds, count, timeout, [=](int time) { return ::poll(fds, count, time); });
-    }
-
-    int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available)
-    {
-      return available / sizeof(pollfd) < count ? ::__poll_chk(fds, count, timeout, available)
-                                                : OnPoll(fds, count, timeout);
-    }
-
-    int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout)
-    {
-      const auto original = [=]
-      {
-        return ::select(count, read, write, except, timeout);
-      };
-      const int reading = FindOnly(read, count);
-      const int writing = FindOnly(write, count);
-
-      if (reading < 0 && writing >= 0 && IsConnectionCandidate(writing))
-      {
-        const int result = WaitForServer(writing, original);
-
-        if (result > 0 && FD_ISSET(writing, write))
-        {
-          AfterConnect(writing);
-        }
-
-        return result;
-      }
-
-      if (reading < 0 || write != nullptr || except != nullptr || IsInvalid(timeout) ||
-          TurnTo(reading) == Watch::Nothing)
-      {
-        return WaitForServer(reading < 0 ? writing : reading, original);
-      }
-
-      const fd_set asked = *read;
-
-      // The caller's time-out keeps its value, as POSIX lets it
-      const auto wait = [&](Duration time)
-      {
-        timeval rest = ToTimeval(time);
-        *read = asked;
-        return ::select(count, read, write, except, time < Duration::zero() ? nullptr : &rest);
-      };
-
-      const int ready = wait(Duration::zero());
-      return ready != 0 ? ready : WaitAndLook(reading, ToDuration(timeout), wait);
-    }
-
-    int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size)
-    {
-      return BeforeSetOption(fd, level, option, value, size)
-                 ? ::setsockopt(fd, level, option, value, size)
-                 : 0;
-    }
-
-    // What became of a connect(2) that did not wait: connect(2), EINPROGRESS
-    int OnGetSockOpt(int fd, int level, int option, void* value, socklen_t* size)
-    {
-      const int result = ::getsockopt(fd, level, option, value, size);
-
-      if (result == 0 && level == SOL_SOCKET && option == SO_ERROR && *size == sizeof(int))
-      {
-        int error = 0;
-        std::memcpy(&error, value, sizeof(error));
-        AfterConnect(fd, error);
-      }
-
-      return result;
-    }
-
-    int OnClose(int fd)
-    {
-      Forget(fd);  // before the original: after it, another thread may get the descriptor
-
-      if (AskedServers::OfThisThread().IsFollowing() && IsOwnProcess())
-      {
-        AskedServers::OfThisThread().OnClosing(fd);
-      }
-
-      const int written = GatheredFile::OfThisThread().End(fd);
-      const int closed = CloseFile(fd, [=] { return ::close(fd); });
-      return written == 0 ? closed : written;
-    }
-
-    // open(2): the mode is there only with these flags
-    bool HasMode(int flags)
-    {
-      return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-    }
-
-    // Also for open64, which is the same where off_t has 64 bits (open(2)). Variadic as libc's own:
-    // NOLINTNEXTLINE(cert-dcl50-cpp)
-    int OnOpen(const char* path, int flags, ...)
-    {
-      va_list arguments;
-      va_start(arguments, flags);
-      // clang 14 does not see va_start: NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
-      const mode_t mode = HasMode(flags) ? va_arg(arguments, mode_t) : 0;
-      va_end(arguments);
-
-      return Create(
-          WrittenFiles::IsWritten(flags), [=] { return ::open(path, flags, mode); },
-          [=](int fd)
-          {
-            GatheredFile::OfThisThread().OnOpened(path, flags, fd);
-            return fd;
-          });
-    }
-
-    // Also for fopen64. "w", whatever follows, is O_CREAT and O_TRUNC (fopen(3)).
-    std::FILE* OnFopen(const char* path, const char* mode)
-    {
-      return Create(
-          mode[0] == 'w', [=] { return std::fopen(path, mode); }, &GetFile);
-    }
-
-    int OnFclose(std::FILE* stream)
-    {
-      return CloseFile(GetFile(stream), [=] { return std::fclose(stream); });
-    }
-
-    int OnFsync(int fd)
-    {
-      return Sync(fd, [=] { return ::fsync(fd); });
-    }
-
-    int OnFdatasync(int fd)
-    {
-      return Sync(fd, [=] { return ::fdatasync(fd); });
-    }
-
-    // What else may be done with a file whose pieces are held back
-    template <auto ORIGINAL, typename... Arguments>
-    auto OnMoving(int fd, Arguments... arguments)
-    {
-      return GatheredFile::OfThisThread().End(fd) == 0 ? ORIGINAL(fd, arguments...) : -1;
-    }
-
-    template <typename Hook>
-    Redirection Lead(const char* function, Hook* hook)
-    {
-      return {function, reinterpret_cast<void*>(hook)};
-    }
   }
 
   std::vector<Redirection> GetWatchedFunctions()
   {
-    return {Lead("accept", &OnAccept),
-            Lead("accept4", &OnAccept4),
-            Lead("getaddrinfo", &OnGetAddrInfo),
-            Lead("connect", &OnConnect),
-            Lead("read", &OnRead),
-            Lead("__read_chk", &OnReadChecked),
-            Lead("recv", &OnRecv),
-            Lead("__recv_chk", &OnRecvChecked),
-            Lead("write", &OnWrite),
-            Lead("send", &OnSend),
-            Lead("poll", &OnPoll),
-            Lead("__poll_chk", &OnPollChecked),
-            Lead("select", &OnSelect),
-            Lead("getsockopt", &OnGetSockOpt),
-            Lead("setsockopt", &OnSetSockOpt),
-            Lead("close", &OnClose),
-            Lead("open", &OnOpen),
-            Lead("open64", &OnOpen),
-            Lead("fopen", &OnFopen),
-            Lead("fopen64", &OnFopen),
-            Lead("fclose", &OnFclose),
-            Lead("fsync", &OnFsync),
-            Lead("fdatasync", &OnFdatasync),
-            Lead("lseek", &OnMoving<&::lseek, off_t, int>),
-            Lead("lseek64", &OnMoving<&::lseek, off_t, int>),
-            Lead("ftruncate", &OnMoving<&::ftruncate, off_t>),
-            Lead("ftruncate64", &OnMoving<&::ftruncate, off_t>),
-            Lead("pwrite", &OnMoving<&::pwrite, const void*, size_t, off_t>),
-            Lead("pwrite64", &OnMoving<&::pwrite, const void*, size_t, off_t>),
-            Lead("writev", &OnMoving<&::writev, const iovec*, int>),
-            Lead("dup", &OnMoving<&::dup>)};
+    std::vector<Redirection> all = GetFileFunctions();
+    all.insert(all.end(),
+               {Redirect("accept", &OnAccept), Redirect("accept4", &OnAccept4),
+                Redirect("getaddrinfo", &OnGetAddrInfo), Redirect("connect", &OnConnect),
+                Redirect("read", &OnRead), Redirect("__read_chk", &OnReadChecked),
+                Redirect("recv", &OnRecv), Redirect("__recv_chk", &OnRecvChecked),
+                Redirect("write", &OnWrite), Redirect("send", &OnSend), Redirect("poll", &OnPoll),
+                Redirect("__poll_chk", &OnPollChecked), Redirect("getsockopt", &OnGetSockOpt),
+                Redirect("setsockopt", &OnSetSockOpt), Redirect("close", &OnClose)});
+    return all;
   }
 }

@@ -13,8 +13,7 @@ namespace OrthancPerf
   //   accept, accept4                      DCMTK, CivetWeb: a connection is accepted
   //   getaddrinfo                          DCMTK, libcurl: which host is called
   //   connect                              DCMTK: a connection is opened
-  //   poll, __poll_chk, select             DCMTK (select where it is built without poll),
-  //                                        CivetWeb: the wait for bytes
+  //   poll, __poll_chk                     DCMTK, CivetWeb: the wait for bytes
   //   read, __read_chk                     DCMTK; OpenSSL's socket BIO, for TLS of both
   //   recv, __recv_chk                     CivetWeb
   //   write, send                          as read and recv
@@ -34,9 +33,9 @@ namespace OrthancPerf
   // recv, send; below TLS read and write, called by OpenSSL), libcurl (poll on the connection and
   // on a descriptor to be woken up by, recv, send, also below its TLS).
   //
-  // Not watched, because nobody there uses them for these: recvfrom, recvmsg, readv, sendto,
-  // sendmsg, writev, ppoll, epoll, creat, openat, mkstemp, syncfs, sync_file_range; nor shutdown,
-  // which a close follows.
+  // Not watched, because nobody there uses them for these: select (DCMTK has it where there is no
+  // poll.h), ppoll, epoll, recvfrom, recvmsg, readv, sendto, sendmsg, writev, creat, openat,
+  // mkstemp, syncfs, sync_file_range; nor shutdown, which a close follows.
   //
   // Each hook calls its original, keeps errno, allocates nothing and takes no lock. For a
   // descriptor that it does not know, it only looks into the table of connections. On a thread that

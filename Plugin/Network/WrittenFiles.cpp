@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/WrittenFiles.h"
 
+#include "Network/AskedServers.h"
+#include "Network/GatheredFile.h"
+#include "Network/HookContext.h"
+
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -12,6 +20,105 @@ namespace OrthancPerf
     // Laid out with the thread itself (initial-exec), as the first access to other thread-local
     // storage of a plugin allocates
     __attribute__((tls_model("initial-exec"))) thread_local WrittenFiles ofThisThread;
+
+
+    // ---- The hooks: see WatchedFunctions.cpp ----------------------------------------------------
+
+    // "original" answers with what was opened, "getFile" makes its descriptor of that
+    template <typename Original, typename GetFile>
+    auto Create(bool isWritten, const Original& original, const GetFile& getFile)
+    {
+      if (!isWritten || !ofThisThread.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const auto result = original();
+
+      if (IsOwnProcess())
+      {
+        ofThisThread.OnCreated(getFile(result), from);
+      }
+
+      return result;
+    }
+
+    template <typename Original>
+    int Sync(int fd, const Original& original)
+    {
+      const int written = GatheredFile::OfThisThread().End(fd);
+
+      if (written != 0 || !ofThisThread.IsOpen(fd))
+      {
+        return written == 0 ? original() : written;
+      }
+
+      const TimePoint from = Clock::now();
+      const int result = original();
+      ofThisThread.OnSynced(fd, from, Clock::now());
+      return result;
+    }
+
+    // -1: it has none, or nobody wants to know
+    int GetFile(std::FILE* stream) noexcept
+    {
+      const ErrnoKeeper keeper;
+      return stream != nullptr && ofThisThread.IsFollowing() ? ::fileno(stream) : -1;
+    }
+
+    // Also for open64, which is the same where off_t has 64 bits (open(2)). Variadic as libc's own:
+    // NOLINTNEXTLINE(cert-dcl50-cpp)
+    int OnOpen(const char* path, int flags, ...)
+    {
+      // open(2): the mode is there only with these flags
+      const bool hasMode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+      va_list arguments;
+      va_start(arguments, flags);
+      // clang 14 does not see va_start: NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
+      const mode_t mode = hasMode ? va_arg(arguments, mode_t) : 0;
+      va_end(arguments);
+
+      return Create(
+          WrittenFiles::IsWritten(flags), [=] { return ::open(path, flags, mode); },
+          [=](int fd)
+          {
+            GatheredFile::OfThisThread().OnOpened(path, flags, fd);
+            return fd;
+          });
+    }
+
+    // Also for fopen64. "w", whatever follows, is O_CREAT and O_TRUNC (fopen(3)).
+    std::FILE* OnFopen(const char* path, const char* mode)
+    {
+      return Create(
+          mode[0] == 'w', [=] { return std::fopen(path, mode); }, &GetFile);
+    }
+
+    int OnFclose(std::FILE* stream)
+    {
+      const int fd = GetFile(stream);
+      const int result = std::fclose(stream);
+      AfterFileClosed(fd);
+      return result;
+    }
+
+    int OnFsync(int fd)
+    {
+      return Sync(fd, [=] { return ::fsync(fd); });
+    }
+
+    int OnFdatasync(int fd)
+    {
+      return Sync(fd, [=] { return ::fdatasync(fd); });
+    }
+
+    // What else may be done with a file whose pieces are held back
+    template <auto ORIGINAL, typename... Arguments>
+    auto OnMoving(int fd, Arguments... arguments)
+    {
+      return GatheredFile::OfThisThread().End(fd) == 0 ? ORIGINAL(fd, arguments...) : -1;
+    }
   }
 
 
@@ -98,5 +205,43 @@ namespace OrthancPerf
     int* const end = open_.data() + openCount_;
     int* const found = std::find(open_.data(), end, fd);
     return found == end ? nullptr : found;
+  }
+
+
+  // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
+  void AfterFileClosed(int fd) noexcept
+  {
+    if (!ofThisThread.IsOpen(fd) || !IsOwnProcess())
+    {
+      return;
+    }
+
+    const TimePoint now = Clock::now();
+    ofThisThread.OnClosed(fd, now);
+
+    if (AskedServers::OfThisThread().IsFollowing())
+    {
+      AskedServers::OfThisThread().OnFileClosed(now);
+    }
+  }
+
+
+  std::vector<Redirection> GetFileFunctions()
+  {
+    return {Redirect("open", &OnOpen),
+            Redirect("open64", &OnOpen),
+            Redirect("fopen", &OnFopen),
+            Redirect("fopen64", &OnFopen),
+            Redirect("fclose", &OnFclose),
+            Redirect("fsync", &OnFsync),
+            Redirect("fdatasync", &OnFdatasync),
+            Redirect("lseek", &OnMoving<&::lseek, off_t, int>),
+            Redirect("lseek64", &OnMoving<&::lseek, off_t, int>),
+            Redirect("ftruncate", &OnMoving<&::ftruncate, off_t>),
+            Redirect("ftruncate64", &OnMoving<&::ftruncate, off_t>),
+            Redirect("pwrite", &OnMoving<&::pwrite, const void*, size_t, off_t>),
+            Redirect("pwrite64", &OnMoving<&::pwrite, const void*, size_t, off_t>),
+            Redirect("writev", &OnMoving<&::writev, const iovec*, int>),
+            Redirect("dup", &OnMoving<&::dup>)};
   }
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "Ingest/MessageSource.h"
+#include "Redirection/GotPatcher.h"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -63,4 +65,11 @@ namespace OrthancPerf
     std::optional<TimePoint> closed_;
     std::optional<Duration> sync_;
   };
+
+
+  // A descriptor was closed, by close(2) or fclose(3). Keeps errno.
+  void AfterFileClosed(int fd) noexcept;
+
+  // Those of the functions of WatchedFunctions.h that open, sync and close files
+  std::vector<Redirection> GetFileFunctions();
 }

@@ -18,6 +18,12 @@ namespace OrthancPerf
     void* replacement = nullptr;
   };
 
+  template <typename Replacement>
+  Redirection Redirect(const char* name, Replacement* replacement)
+  {
+    return {name, reinterpret_cast<void*>(replacement)};
+  }
+
   // What became of one redirection
   struct RedirectionState
   {

@@ -4,7 +4,6 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/MemoryWatch.h"
 #include "Dicom/TransferSyntax.h"
-#include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 #include "Tuning/TuningSchema.h"
 

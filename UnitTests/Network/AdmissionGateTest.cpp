@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AdmissionGate.h"
 
-#include "Network/OpenAssociations.h"
 #include "Network/Probe.h"
 #include "Network/TcpPair.h"
 #include "Redirection/CallerModule.h"

@@ -426,7 +426,7 @@ namespace OrthancPerf
       Ask(other_.GetClient(), 210, 7);
     }
 
-    servers_.OnWaitedForRoom(CLIENT, milliseconds(3));
+    servers_.OnWaited(CLIENT, milliseconds(3), true);
     const ReadWaits waits = servers_.GetReadWaits();
     EXPECT_EQ(milliseconds(10), waits.database);
     EXPECT_EQ(milliseconds(14), waits.storage);

@@ -2,8 +2,8 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Network/AskedServers.h"
-#include "Network/OpenAssociations.h"
-#include "Network/RecordedJournal.h"
+#include "Network/Messages/DimseMessages.h"
+#include "Network/TrackedConnections.h"
 #include "Network/WrittenFiles.h"
 
 #include <cerrno>
@@ -17,18 +17,12 @@ namespace OrthancPerf
   {
     using std::chrono::milliseconds;
 
-    std::string MakeAssociateRequest()
-    {
-      return std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
-             "ORTHANC         STORESCU        " + std::string(32, '\0');
-    }
-
     Destination MakeEncrypted(std::uint16_t port)
     {
       return {"TLS", HashHost("pacs"), port, true, false};
     }
 
-    class ConnectionTrackerTest : public testing::Test
+    class ConnectionTrackerTest : public TrackedConnections
     {
     protected:
       ConnectionTrackerTest()
@@ -36,28 +30,16 @@ namespace OrthancPerf
         recorder_.GetEvents().SetDestinations({MakeEncrypted(2762)});
       }
 
-      TimePoint At(int milliseconds) const
-      {
-        return TimePoint(std::chrono::milliseconds(1000 + milliseconds));
-      }
-
       Connection& Accept(std::uint16_t port)
       {
-        Connection* connection = tracker_.OnAccepted(7, port, {}, At(0));
-        EXPECT_NE(nullptr, connection);
-        return *connection;
+        return *tracker_.OnAccepted(FD, port, {}, At(0));
       }
 
-      void Read(Connection& connection, const std::string& bytes, int at)
+      Connection& Connect(std::uint16_t port, HostHash host = 0)
       {
-        tracker_.OnRead(connection, reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                        bytes.size(), At(at));
-      }
-
-      void Write(Connection& connection, const std::string& bytes, int at)
-      {
-        tracker_.OnWritten(connection, reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                           bytes.size(), At(at));
+        PeerAddress peer;
+        peer.port = port;
+        return *tracker_.OnConnecting(FD, peer, At(0), host);
       }
 
       Message GetMessage() const
@@ -81,13 +63,12 @@ namespace OrthancPerf
       AssociationOutcome Close(Connection& connection, int at)
       {
         tracker_.OnClosing(connection, At(at));
-        return journal_.Drain(recorder_).associations.at(0).outcome;
+        return Drain().associations.back().outcome;
       }
-
-      MessageRecorder recorder_;
-      ConnectionTracker tracker_{recorder_, {4242, 8042}};
-      RecordedJournal journal_;
     };
+
+    const std::string REQUEST = MakeAssociateRequest("ORTHANC", "STORESCU");
+    const std::string HELLO = "\x16\x03\x01 client hello";
   }
 
   TEST_F(ConnectionTrackerTest, WatchesTheServersPortsOnly)
@@ -151,6 +132,7 @@ namespace OrthancPerf
     Read(connection, "b", 142);
     EXPECT_EQ(1U, GetMessage().stalls.count);
     EXPECT_EQ(milliseconds(40), GetMessage().stalls.time);
+    EXPECT_EQ(milliseconds(140), GetMessage().idle);
     Write(connection, std::string(142, 'x'), 143);
     tracker_.OnWaited(connection, At(143), At(5000));  // the sender's own pause
     Read(connection, "c", 5000);
@@ -159,14 +141,10 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, TakesAWaitForAResponseForThePeersUnlessTheRequestIsHeldBack)
   {
-    PeerAddress peer;
-    peer.port = 104;
-    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+    Connection& connection = Connect(104);
     tracker_.OnConnected(connection, At(3));
-    const std::string request = MakeAssociateRequest();
-    ASSERT_TRUE(tracker_.RecogniseOutgoing(
-        connection, reinterpret_cast<const std::uint8_t*>(request.data()), request.size(), At(4)));
-    Write(connection, request, 5);
+    ASSERT_TRUE(Recognise(connection, REQUEST, 4));
+    Write(connection, REQUEST, 5);
     EXPECT_TRUE(connection.IsMessageAwaited());
     tracker_.OnWaited(connection, At(5), At(65));
     Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 65);
@@ -192,38 +170,18 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, ForgetsOutgoingConnectionsThatAreNotDicom)
   {
-    PeerAddress peer;
-    peer.port = 5432;
-    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+    Connection& connection = Connect(5432);
     const std::string hello = "GET / HTTP/1.1";
-    EXPECT_FALSE(tracker_.RecogniseOutgoing(
-        connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
-    EXPECT_EQ(nullptr, tracker_.Find(7));
-    EXPECT_TRUE(journal_.Drain(recorder_).associations.empty());
+    EXPECT_FALSE(Recognise(connection, hello, 1));
+    EXPECT_EQ(nullptr, tracker_.Find(FD));
+    EXPECT_TRUE(Drain().associations.empty());
   }
 
-  TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAKnownPort)
+  TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnKnownPorts)
   {
-    PeerAddress peer;
-    peer.port = 2762;
-    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
-    const std::string hello = "\x16\x03\x01 client hello";
-    EXPECT_TRUE(tracker_.RecogniseOutgoing(
-        connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
-    Write(connection, hello, 1);
-    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(connection, 2));
-  }
-
-  TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAPortThatBecameKnown)
-  {
-    const std::string hello = "\x16\x03\x01 client hello";
     const auto isDicom = [&](std::uint16_t port)
     {
-      PeerAddress peer;
-      peer.port = port;
-      Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
-      return tracker_.RecogniseOutgoing(
-          connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1));
+      return Recognise(Connect(port), HELLO, 1);
     };
     EXPECT_TRUE(isDicom(2762));
     EXPECT_FALSE(isDicom(65535));
@@ -232,35 +190,36 @@ namespace OrthancPerf
     EXPECT_TRUE(isDicom(11112));
     EXPECT_FALSE(isDicom(11113));
     EXPECT_FALSE(isDicom(2762));
+
+    ASSERT_TRUE(isDicom(11112));
+    Connection& connection = *tracker_.Find(FD);
+    Write(connection, HELLO, 1);
+    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(connection, 2));
   }
 
   // A known port may be that of others as well: an object storage, at 443
   TEST_F(ConnectionTrackerTest, TakesNothingElseForDicomOnAKnownPort)
   {
-    PeerAddress peer;
-    peer.port = 2762;
     const auto isDicom = [&](const std::string& bytes)
     {
-      Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
-      return tracker_.RecogniseOutgoing(
-          connection, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), At(1));
+      return Recognise(Connect(2762), bytes, 1);
     };
     EXPECT_FALSE(isDicom("GET / HTTP/1.1"));
 
     AskedServers& servers = AskedServers::OfThisThread();
     servers.Begin({true, true}, At(0));  // stores an instance
-    EXPECT_FALSE(isDicom("\x16\x03\x01 client hello"));
-    EXPECT_TRUE(isDicom(MakeAssociateRequest()));
+    EXPECT_FALSE(isDicom(HELLO));
+    EXPECT_TRUE(isDicom(REQUEST));
     servers.Take();
-    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+    EXPECT_TRUE(isDicom(HELLO));
 
     // Where files are written, and no server is asked
     WrittenFiles::OfThisThread().Begin();
-    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+    EXPECT_TRUE(isDicom(HELLO));
     WrittenFiles::OfThisThread().Take();
 
     servers.Begin({false, true}, At(1) - AskedServers::LONGEST);  // its instance has failed
-    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+    EXPECT_TRUE(isDicom(HELLO));
     servers.Take();
   }
 
@@ -269,7 +228,7 @@ namespace OrthancPerf
     const auto end = [&](char type)
     {
       Connection& connection = Accept(4242);
-      Read(connection, MakeAssociateRequest(), 1);
+      Read(connection, REQUEST, 1);
       const std::string pdu = std::string(1, type) + std::string(5, '\0');
 
       if (type == 3)
@@ -282,26 +241,23 @@ namespace OrthancPerf
       }
 
       tracker_.OnClosing(connection, At(3));
-      return journal_.Drain(recorder_).associations.back().outcome;
+      return Drain().associations.back().outcome;
     };
 
     EXPECT_EQ(AssociationOutcome::Released, end(5));
     EXPECT_EQ(AssociationOutcome::Rejected, end(3));
     EXPECT_EQ(AssociationOutcome::Aborted, end(7));
     EXPECT_EQ(AssociationOutcome::Incomplete, end(0));
-    EXPECT_EQ(nullptr, tracker_.Find(7));
+    EXPECT_EQ(nullptr, tracker_.Find(FD));
   }
 
-  // The sender has fallen silent in the middle of a message
   TEST_F(ConnectionTrackerTest, TellsWhyOrthancHasNoAssociation)
   {
     recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
-    PeerAddress peer;
-    peer.port = 104;
 
     for (const int error : {ECONNREFUSED, 0, ETIMEDOUT, EHOSTUNREACH})
     {
-      Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));
+      Connection& connection = Connect(104, HashHost("pacs"));
       connection.connectError = error;
       tracker_.OnClosing(connection, At(1));
     }
@@ -310,7 +266,7 @@ namespace OrthancPerf
     tracker_.OnLookedUp(HashHost("database"), {}, false);
     std::vector<AssociationOutcome> outcomes;
 
-    for (const FinishedAssociation& association : journal_.Drain(recorder_).associations)
+    for (const FinishedAssociation& association : Drain().associations)
     {
       EXPECT_EQ("PACS", association.peer.name);
       outcomes.push_back(association.outcome);
@@ -326,42 +282,36 @@ namespace OrthancPerf
   TEST_F(ConnectionTrackerTest, AConnectionThatIsNotUsedIsNoFailure)
   {
     recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
-    PeerAddress peer;
-    peer.port = 104;
-    Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));
+    Connection& connection = Connect(104, HashHost("pacs"));
     tracker_.OnConnected(connection, At(1));
     tracker_.OnClosing(connection, At(2));
-    EXPECT_TRUE(journal_.Drain(recorder_).associations.empty());
+    EXPECT_TRUE(Drain().associations.empty());
   }
 
   TEST_F(ConnectionTrackerTest, ReadsWhyAnAssociationIsRejected)
   {
     Connection& connection = Accept(4242);
-    Read(connection, MakeAssociateRequest(), 1);
+    Read(connection, REQUEST, 1);
     Write(connection, std::string("\x03\x00\x00\x00\x00\x04\x00\x01", 8), 2);
     Write(connection, std::string("\x01\x07", 2), 2);
     EXPECT_EQ(AssociationOutcome::Rejected, Close(connection, 3));
     EXPECT_EQ("called AE title not recognized", journal_.associations.at(0).rejection);
   }
 
+  // Also in pieces, as where the kernel has room for a part of it
   TEST_F(ConnectionTrackerTest, TakesAnAbortForNoResponse)
   {
-    Connection& connection = Accept(4242);
-    Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
-    Write(connection, std::string("\x07\x00\x00\x00\x00\x04\x00\x00\x00\x00", 10), 2);
-    EXPECT_EQ(Response::State::Pending, GetResponse());
-    EXPECT_EQ(AssociationOutcome::Aborted, Close(connection, 3));
-  }
+    const std::string abort("\x07\x00\x00\x00\x00\x04\x00\x00\x00\x00", 10);
 
-  // As where the kernel has room for a part of it
-  TEST_F(ConnectionTrackerTest, TakesAnAbortInPiecesForNoResponse)
-  {
-    Connection& connection = Accept(4242);
-    Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
-    Write(connection, std::string("\x07\x00\x00", 3), 2);
-    Write(connection, std::string("\x00\x00\x04\x00\x00\x00\x00", 7), 2);
-    EXPECT_EQ(Response::State::Pending, GetResponse());
-    EXPECT_EQ(AssociationOutcome::Aborted, Close(connection, 3));
+    for (const std::size_t first : {abort.size(), std::size_t(3)})
+    {
+      Connection& connection = Accept(4242);
+      Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
+      Write(connection, abort.substr(0, first), 2);
+      Write(connection, abort.substr(first), 2);
+      EXPECT_EQ(Response::State::Pending, GetResponse());
+      EXPECT_EQ(AssociationOutcome::Aborted, Close(connection, 3));
+    }
   }
 
   TEST_F(ConnectionTrackerTest, TakesAnInterimHttpResponseForNoResponse)
@@ -395,7 +345,7 @@ namespace OrthancPerf
   TEST_F(ConnectionTrackerTest, TellsHttpResponsesUnderTlsByTheirSize)
   {
     Connection& connection = Accept(8042);
-    Read(connection, "\x16\x03\x01 client hello", 1);
+    Read(connection, HELLO, 1);
     Write(connection, std::string(1000, '\x16'), 2);
     Read(connection, std::string(200, '\x17'), 3);
     Write(connection, std::string(90, '\x17'), 4);
@@ -409,7 +359,7 @@ namespace OrthancPerf
   {
     Read(Accept(4242), "abc", 1);
     EXPECT_EQ(3U, GetOpenAssociations(recorder_, At(1)).at(0).bytesReceived);
-    Close(*tracker_.Find(7), 2);
+    Close(*tracker_.Find(FD), 2);
     EXPECT_TRUE(GetOpenAssociations(recorder_, At(2)).empty());
 
     Accept(4242);

@@ -2,10 +2,8 @@
 #include "Network/MessageRecorder.h"
 
 #include "Network/AskedServers.h"
-#include "Network/ConnectionTracker.h"
 #include "Network/Messages/DimseMessages.h"
-#include "Network/OpenAssociations.h"
-#include "Network/RecordedJournal.h"
+#include "Network/TrackedConnections.h"
 #include "Network/WrittenFiles.h"
 
 #include <gtest/gtest.h>
@@ -41,34 +39,12 @@ namespace OrthancPerf
 
 
     // The connections of a server on which a test says what is read and written, and when
-    class MessageRecorderTest : public testing::Test
+    class MessageRecorderTest : public TrackedConnections
     {
     protected:
-      static constexpr int FD = 4095;  // no socket: TCP_INFO is absent
-
       MessageRecorderTest()
       {
         AskedServers::OfThisThread() = {};  // what tests before this one have left on the thread
-      }
-
-      static TimePoint At(int ms)
-      {
-        return TimePoint(milliseconds(1000 + ms));
-      }
-
-      static const std::uint8_t* ToBytes(const std::string& bytes)
-      {
-        return reinterpret_cast<const std::uint8_t*>(bytes.data());
-      }
-
-      void Read(Connection& connection, const std::string& bytes, int at)
-      {
-        tracker_.OnRead(connection, ToBytes(bytes), bytes.size(), At(at));
-      }
-
-      void Write(Connection& connection, const std::string& bytes, int at)
-      {
-        tracker_.OnWritten(connection, ToBytes(bytes), bytes.size(), At(at));
       }
 
       // An association that was asked for at 0 ms and accepted at 2 ms
@@ -98,15 +74,10 @@ namespace OrthancPerf
         Connection* connection = tracker_.OnConnecting(FD, MakeAddress(104), At(0));
         tracker_.OnConnected(*connection, At(5));
         const std::string request = MakeAssociateRequest("PACS", "ORTHANC");
-        tracker_.RecogniseOutgoing(*connection, ToBytes(request), request.size(), At(6));
+        Recognise(*connection, request, 6);
         Write(*connection, request, 6);
         Read(*connection, MakePdu(2, std::string(100, '\0')), 1006);
         return *connection;
-      }
-
-      RecordedJournal& Drain()
-      {
-        return journal_.Drain(recorder_);
       }
 
       // Of two that were sent, 1.2.3.4 and 1.2.3.5
@@ -128,10 +99,6 @@ namespace OrthancPerf
       {
         return GetOpenAssociations(recorder_, At(0)).at(0).isAccepted;
       }
-
-      MessageRecorder recorder_;
-      ConnectionTracker tracker_{recorder_, {4242, 8042}};
-      RecordedJournal journal_;
     };
   }
 
@@ -486,37 +453,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, AStallBelongsToTheMessageInWhichItIs)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 10);
-    tracker_.OnWaited(connection, At(10), At(50));
-    Read(connection, "x", 50);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
-    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->stalls.time);
-
-    Write(connection, MakeStoreResponse(0), 60);
-    tracker_.OnWaited(connection, At(60), At(120));
-    Read(connection, MakeDimseCommand(1), 120);
-    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->stalls.count);
-  }
-
-
-  TEST_F(MessageRecorderTest, AResponseThatTheKernelHeldBackIsAStallOfTheNextMessage)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 10);
-    Write(connection, MakeStoreResponse(0), 20);
-    connection.heldBackSince = At(20);
-    tracker_.OnWaited(connection, At(20), At(61));
-    tracker_.OnLetGo(connection, At(61));
-    Read(connection, MakeDimseCommand(1), 61);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
-    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stalls.time);
-    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->idle);
-  }
-
-
   TEST_F(MessageRecorderTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
   {
     Connection& connection = Accept();
@@ -557,25 +493,6 @@ namespace OrthancPerf
       EXPECT_FALSE(IsAccepted());
       tracker_.OnClosing(*connection, At(4));
       EXPECT_FALSE(Drain().associations.back().isAccepted);
-    }
-  }
-
-
-  // Anyone may send a ClientHello, also to a port without TLS
-  TEST_F(MessageRecorderTest, UnderTlsAnAssociationIsAcceptedOnceItHasAnInstance)
-  {
-    for (const bool isClaimed : {false, true})
-    {
-      Connection& connection = ReceiveUnderTls();
-
-      if (isClaimed)
-      {
-        recorder_.ClaimMessage();
-      }
-
-      EXPECT_EQ(isClaimed, IsAccepted());
-      tracker_.OnClosing(connection, At(9));
-      EXPECT_EQ(isClaimed, Drain().associations.back().isAccepted);
     }
   }
 
@@ -694,42 +611,25 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, AnAbortIsNoResponse)
-  {
-    Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-    Read(connection, MakePdu(7, std::string(4, '\0')), 1020);
-    tracker_.OnClosing(connection, At(1080));
-
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances[0].outcome);
-    EXPECT_EQ("the association was aborted before the response", journal_.instances[0].reason);
-  }
-
-
-  TEST_F(MessageRecorderTest, AReleaseIsNoResponse)
-  {
-    Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-    Read(connection, MakePdu(5, std::string(4, '\0')), 1020);
-    tracker_.OnClosing(connection, At(1080));
-
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances[0].outcome);
-    EXPECT_EQ("the receiver sent no response", journal_.instances[0].reason);
-    EXPECT_FALSE(journal_.instances[0].phases.Get(Phase::Wait));
-  }
-
-
   TEST_F(MessageRecorderTest, WhatIsNotAnsweredHasFailed)
   {
-    Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-    tracker_.OnClosing(connection, At(1080));
+    const auto send = [this](const std::string& answer)
+    {
+      Connection& connection = Connect();
+      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+      Read(connection, answer, 1020);
+      tracker_.OnClosing(connection, At(1080));
+      const FinishedInstance sent = Drain().instances.back();
+      EXPECT_EQ(Outcome::Failed, sent.outcome);
+      EXPECT_FALSE(sent.phases.Get(Phase::Wait));
+      return sent.reason;
+    };
 
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances[0].outcome);
-    EXPECT_EQ("the connection was closed before the response", journal_.instances[0].reason);
+    EXPECT_EQ("the association was aborted before the response",
+              send(MakePdu(7, std::string(4, '\0'))));
+    EXPECT_EQ("the receiver sent no response", send(MakePdu(5, std::string(4, '\0'))));
+    EXPECT_EQ("the connection was closed before the response", send(""));
+    EXPECT_EQ(3U, journal_.instances.size());
   }
 
 
@@ -902,17 +802,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ASentInstanceWithoutAResponseHasFailed)
-  {
-    Connection& connection = Connect();
-    Write(connection, MakeDimseCommand(1), 1010);
-    tracker_.OnClosing(connection, At(1080));
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances.front().outcome);
-    EXPECT_FALSE(journal_.instances.front().phases.Get(Phase::Wait));
-  }
-
-
   TEST_F(MessageRecorderTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
     tracker_.OnClosing(Accept(), At(50));
@@ -929,7 +818,7 @@ namespace OrthancPerf
     Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
     tracker_.OnConnected(*connection, At(1));
     const std::string hello = MakeTlsRecord(22, 300);
-    ASSERT_TRUE(tracker_.RecogniseOutgoing(*connection, ToBytes(hello), hello.size(), At(2)));
+    ASSERT_TRUE(Recognise(*connection, hello, 2));
     Write(*connection, hello, 2);
     Read(*connection, MakeTlsRecord(22, 1500), 3);
     Write(*connection, MakeTlsRecord(22, 6000), 4);
@@ -955,8 +844,9 @@ namespace OrthancPerf
   }
 
 
-  // Nobody claims what its sender broke off. What ends it looks like an answer: an A-ABORT.
-  TEST_F(MessageRecorderTest, UnderTlsAnInstanceCountsOnceItIsClaimed)
+  // Anyone may send a ClientHello, also to a port without TLS. Nobody claims what its sender broke
+  // off. What ends it looks like an answer: an A-ABORT.
+  TEST_F(MessageRecorderTest, UnderTlsAnAssociationIsAcceptedAndHasAnInstanceOnceThatIsClaimed)
   {
     for (const bool isClaimed : {false, true})
     {
@@ -967,9 +857,11 @@ namespace OrthancPerf
         recorder_.ClaimMessage();
       }
 
+      EXPECT_EQ(isClaimed, IsAccepted());
       Write(connection, MakeTlsRecord(23, 120), 6);
       tracker_.OnClosing(connection, At(7));
-      EXPECT_EQ(isClaimed ? 1U : 0U, Drain().associations.back().instances);
+      EXPECT_EQ(isClaimed, Drain().associations.back().isAccepted);
+      EXPECT_EQ(isClaimed ? 1U : 0U, journal_.associations.back().instances);
     }
   }
 
@@ -1022,8 +914,7 @@ namespace OrthancPerf
       {
         if (connection_->kind == ConnectionKind::OutgoingCandidate)
         {
-          ASSERT_TRUE(
-              tracker_.RecogniseOutgoing(*connection_, ToBytes(bytes), bytes.size(), At(at)));
+          ASSERT_TRUE(Recognise(*connection_, bytes, at));
         }
 
         Write(*connection_, bytes, at);
@@ -1146,7 +1037,7 @@ namespace OrthancPerf
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
     AskedServers::OfThisThread().Begin({true, false}, At(10));
-    EXPECT_FALSE(tracker_.RecogniseOutgoing(*connection_, ToBytes(UPLOAD), UPLOAD.size(), At(11)));
+    EXPECT_FALSE(Recognise(*connection_, UPLOAD, 11));
     EXPECT_EQ(ConnectionKind::None, connection_->kind);
   }
 

@@ -3,7 +3,6 @@
 
 #include "Network/AskedServers.h"
 #include "Network/GatheredFile.h"
-#include "Network/OpenAssociations.h"
 #include "Network/RecordedJournal.h"
 #include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/StockSockets.h"
@@ -27,7 +26,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/select.h>
 #include <sys/wait.h>
 #include <thread>
 #include <vector>
@@ -120,28 +118,38 @@ namespace OrthancPerf
       MessageRecorder recorder_;
       RecordedJournal journal_;
     };
+
+    // A connection that Orthanc has accepted, followed by a probe
+    class ProbedConnectionTest : public ProbeTest
+    {
+    protected:
+      void SetUp() override
+      {
+        ASSERT_TRUE(probe_.Install()) << probe_.GetProblem();
+        fd_ = pair_.GetServer();
+      }
+
+      TcpPair pair_{accept_};
+      Probe probe_{MakePlaces(pair_), recorder_, &CallerModule::IsCaller};
+      int fd_ = -1;
+    };
   }
 
-  TEST_F(ProbeTest, FollowsAnAcceptedConnection)
+  TEST_F(ProbedConnectionTest, FollowsAnAcceptedConnection)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install()) << probe.GetProblem();
-
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), std::string(100, 'x'));
-    EXPECT_EQ(1, Poll(fd, 1000));
-    EXPECT_EQ(6, Read(fd, 6));
-    EXPECT_EQ(94, Read(fd, 1000));
+    SendAll(pair_.GetClient(), std::string(100, 'x'));
+    EXPECT_EQ(1, Poll(fd_, 1000));
+    EXPECT_EQ(6, Read(fd_, 6));
+    EXPECT_EQ(94, Read(fd_, 1000));
     const std::optional<Message> message = recorder_.GetCurrentMessage();
     ASSERT_TRUE(message);
     EXPECT_LT(message->firstByte, message->lastByte);
     EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(message->id).state);
-    EXPECT_EQ(150, Write(fd, std::string(150, 'y')));
+    EXPECT_EQ(150, Write(fd_, std::string(150, 'y')));
     EXPECT_EQ(Response::State::Written, recorder_.GetResponse(message->id).state);
     EXPECT_EQ(1U, GetOpen().size());
-    Close(fd);
-    pair.ReleaseServer();
+    Close(fd_);
+    pair_.ReleaseServer();
 
     EXPECT_TRUE(GetOpen().empty());
     ASSERT_EQ(1U, journal_.Drain(recorder_).associations.size());
@@ -186,26 +194,22 @@ namespace OrthancPerf
     pair.ReleaseClient();
   }
 
-  TEST_F(ProbeTest, TunesALiveConnectionAtItsNextCall)
+  TEST_F(ProbedConnectionTest, TunesALiveConnectionAtItsNextCall)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
+    EXPECT_FALSE(ReadSocketOptions(fd_).noDelay.value());
 
     DicomSockets settings = MakeStock();
     settings.tcpNoDelay = true;
     settings.receiveBuffer = SocketBuffer::MakeFixed(70000);
-    probe.SetSettings(settings);
-    Poll(fd, 1);
-    EXPECT_TRUE(ReadSocketOptions(fd).noDelay.value());
-    EXPECT_EQ(140000u, ReadSocketOptions(fd).receiveBuffer.value());
+    probe_.SetSettings(settings);
+    Poll(fd_, 1);
+    EXPECT_TRUE(ReadSocketOptions(fd_).noDelay.value());
+    EXPECT_EQ(140000u, ReadSocketOptions(fd_).receiveBuffer.value());
 
     settings.tcpNoDelay = false;
-    probe.SetSettings(settings);
-    Poll(fd, 1);
-    EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
+    probe_.SetSettings(settings);
+    Poll(fd_, 1);
+    EXPECT_FALSE(ReadSocketOptions(fd_).noDelay.value());
   }
 
   TEST_F(ProbeTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
@@ -228,55 +232,42 @@ namespace OrthancPerf
   }
 
   // As DCMTK of the official builds does after accept and connect
-  TEST_F(ProbeTest, GoesBackToTheNoDelayThatTheApplicationHasAskedFor)
+  TEST_F(ProbedConnectionTest, GoesBackToTheNoDelayThatTheApplicationHasAskedFor)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
     const auto isNoDelay = [&](bool setting)
     {
       DicomSockets settings = MakeStock();
       settings.tcpNoDelay = setting;
-      probe.SetSettings(settings);
-      Poll(fd, 1);
-      return ReadSocketOptions(fd).noDelay.value();
+      probe_.SetSettings(settings);
+      Poll(fd_, 1);
+      return ReadSocketOptions(fd_).noDelay.value();
     };
     EXPECT_FALSE(isNoDelay(false));
 
     auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
     const int on = 1;
-    EXPECT_EQ(0, set(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
-    EXPECT_TRUE(ReadSocketOptions(fd).noDelay.value());
+    EXPECT_EQ(0, set(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+    EXPECT_TRUE(ReadSocketOptions(fd_).noDelay.value());
     EXPECT_TRUE(isNoDelay(true));
     EXPECT_TRUE(isNoDelay(false));
   }
 
   // DCMTK's time-out for the rest of a PDU, less what the sender was held back for
-  TEST_F(ProbeTest, WhatIsLeftOfATimeoutIsNoMoreThanItWas)
+  TEST_F(ProbedConnectionTest, WhatIsLeftOfATimeoutIsNoMoreThanItWas)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), "a");
-    EXPECT_EQ(1, Poll(fd, -1000));
-    EXPECT_EQ(1, Read(fd, 1));
-    EXPECT_EQ(0, Poll(fd, -1000));
+    SendAll(pair_.GetClient(), "a");
+    EXPECT_EQ(1, Poll(fd_, -1000));
+    EXPECT_EQ(1, Read(fd_, 1));
+    EXPECT_EQ(0, Poll(fd_, -1000));
   }
 
-  TEST_F(ProbeTest, CountsAStallBetweenTwoBytesOfARequest)
+  TEST_F(ProbedConnectionTest, CountsAStallBetweenTwoBytesOfARequest)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-
-    SendAll(pair.GetClient(), "a");
-    EXPECT_EQ(1, Read(fd, 1));
-    EXPECT_EQ(0, Poll(fd, 25));  // the time passes in the wait itself
-    SendAll(pair.GetClient(), "b");
-    EXPECT_EQ(1, Read(fd, 1));
+    SendAll(pair_.GetClient(), "a");
+    EXPECT_EQ(1, Read(fd_, 1));
+    EXPECT_EQ(0, Poll(fd_, 25));  // the time passes in the wait itself
+    SendAll(pair_.GetClient(), "b");
+    EXPECT_EQ(1, Read(fd_, 1));
 
     EXPECT_EQ(1U, GetStalls().count);
   }
@@ -314,22 +305,18 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Aborted, end(false));
   }
 
-  TEST_F(ProbeTest, ARecvThatIsToWaitForAllOfItsBytesDoes)
+  TEST_F(ProbedConnectionTest, ARecvThatIsToWaitForAllOfItsBytesDoes)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), "abc");
+    SendAll(pair_.GetClient(), "abc");
     std::thread client(
         [&]
         {
           std::this_thread::sleep_for(std::chrono::milliseconds(30));
-          SendAll(pair.GetClient(), "def");
+          SendAll(pair_.GetClient(), "def");
         });
     std::array<char, 6> buffer = {};
     auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
-    EXPECT_EQ(6, recv(fd, buffer.data(), buffer.size(), MSG_WAITALL));
+    EXPECT_EQ(6, recv(fd_, buffer.data(), buffer.size(), MSG_WAITALL));
     client.join();
   }
 
@@ -385,36 +372,21 @@ namespace OrthancPerf
 
   INSTANTIATE_TEST_SUITE_P(NoDelay, ProbeTestWithNagle, testing::Bool());
 
-  TEST_F(ProbeTest, WaitsInReadAndSelectAsTheOriginalsDo)
+  TEST_F(ProbedConnectionTest, WaitsInReadAsTheOriginalDoes)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    auto* select = caller_.Get<decltype(::select)>("CallerSelect");
-
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(fd, &set);
-    timeval timeout = {0, 1000};
-    EXPECT_EQ(0, select(fd + 1, &set, nullptr, nullptr, &timeout));
-    timeout = {-1, 0};
-    EXPECT_EQ(-1, select(fd + 1, &set, nullptr, nullptr, &timeout));
-    EXPECT_EQ(EINVAL, errno);
-
-    std::thread sender([&] { SendAll(pair.GetClient(), "a"); });
-    EXPECT_EQ(1, Read(fd, 1));
+    std::thread sender([&] { SendAll(pair_.GetClient(), "a"); });
+    EXPECT_EQ(1, Read(fd_, 1));
     sender.join();
 
     // A time-out of the socket, and the error of the original
     const timeval brief = {0, 1000};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &brief, sizeof(brief));
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &brief, sizeof(brief));
     errno = 0;
-    EXPECT_EQ(-1, Read(fd, 1));
+    EXPECT_EQ(-1, Read(fd_, 1));
     EXPECT_EQ(EAGAIN, errno);
 
-    shutdown(pair.GetClient(), SHUT_RDWR);
-    EXPECT_EQ(0, Read(fd, 1));
+    shutdown(pair_.GetClient(), SHUT_RDWR);
+    EXPECT_EQ(0, Read(fd_, 1));
   }
 
   TEST_F(ProbeTest, KeepsErrno)
@@ -437,34 +409,26 @@ namespace OrthancPerf
     EXPECT_EQ(EDOM, errno);
   }
 
-  TEST_F(ProbeTest, AReadThatHadToWaitKeepsErrno)
+  TEST_F(ProbedConnectionTest, AReadThatHadToWaitKeepsErrno)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
     std::thread client(
         [&]
         {
           std::this_thread::sleep_for(std::chrono::milliseconds(30));
-          SendAll(pair.GetClient(), "a");
+          SendAll(pair_.GetClient(), "a");
         });
     errno = EDOM;
-    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(1, Read(fd_, 1));
     EXPECT_EQ(EDOM, errno);
     client.join();
   }
 
   // tcp(7): with MSG_TRUNC, bytes are counted and thrown away
-  TEST_F(ProbeTest, ARecvThatFillsNoBufferIsNotLookedInto)
+  TEST_F(ProbedConnectionTest, ARecvThatFillsNoBufferIsNotLookedInto)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), "abc");
+    SendAll(pair_.GetClient(), "abc");
     auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
-    EXPECT_EQ(3, recv(fd, nullptr, 3, MSG_TRUNC));
+    EXPECT_EQ(3, recv(fd_, nullptr, 3, MSG_TRUNC));
   }
 
   namespace
@@ -672,21 +636,6 @@ namespace OrthancPerf
     EXPECT_TRUE(files_.Take());
   }
 
-  TEST_F(ProbeTestWithFiles, AWaitBySelectIsOneForTheServer)
-  {
-    TcpPair database;
-    AskedServers& servers = AskedServers::OfThisThread();
-    servers.Begin({false, true}, Clock::now());
-    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(database.GetClient(), &set);
-    timeval timeout = {0, 20000};
-    auto* select = caller_.Get<decltype(::select)>("CallerSelect");
-    EXPECT_EQ(0, select(database.GetClient() + 1, &set, nullptr, nullptr, &timeout));
-    EXPECT_LE(std::chrono::milliseconds(20), servers.Take().database->waited);
-  }
-
   // As libcurl does: it waits with a descriptor by which other threads can wake it up
   TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfAnObjectStorage)
   {
@@ -785,17 +734,12 @@ namespace OrthancPerf
     }
   }
 
-  TEST_F(ProbeTest, SurvivesADescriptorThatChangedBehindItsBack)
+  TEST_F(ProbedConnectionTest, SurvivesADescriptorThatChangedBehindItsBack)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-
     const int zero = open("/dev/zero", O_RDONLY);
-    ASSERT_EQ(fd, dup2(zero, fd));
+    ASSERT_EQ(fd_, dup2(zero, fd_));
     close(zero);
-    EXPECT_EQ(3, Read(fd, 3));
+    EXPECT_EQ(3, Read(fd_, 3));
     EXPECT_FALSE(recorder_.GetCurrentMessage());
     EXPECT_EQ(std::vector<AssociationOutcome>{AssociationOutcome::Incomplete}, GetOutcomes());
   }
@@ -843,26 +787,22 @@ namespace OrthancPerf
     EXPECT_EQ(std::vector<AssociationOutcome>{AssociationOutcome::Incomplete}, GetOutcomes());
   }
 
-  TEST_F(ProbeTest, AChildOfForkIsNotWatched)
+  TEST_F(ProbedConnectionTest, AChildOfForkIsNotWatched)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), "ab");
+    SendAll(pair_.GetClient(), "ab");
     const pid_t child = fork();
 
     if (child == 0)
     {
-      Read(fd, 1);
-      Close(fd);
+      Read(fd_, 1);
+      Close(fd_);
       _exit(recorder_.GetCurrentMessage() || !GetOutcomes().empty() ? 1 : 0);
     }
 
     int status = 0;
     EXPECT_EQ(child, waitpid(child, &status, 0));
     EXPECT_EQ(0, status);
-    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(1, Read(fd_, 1));
     EXPECT_TRUE(recorder_.GetCurrentMessage());
   }
 

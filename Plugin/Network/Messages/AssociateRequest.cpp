@@ -28,22 +28,18 @@ namespace OrthancPerf
   {
     while (status_ == Status::NeedMore && size > 0)
     {
-      const std::size_t taken = std::min(size, skip_ != 0 ? skip_ : need_ - have_);
+      const std::size_t taken = std::min(size, need_ - have_);
 
-      if (skip_ == 0)
+      if (step_ != Step::Skipped)
       {
         std::copy_n(data, taken, field_.begin() + have_);
-        have_ += taken;
-      }
-      else
-      {
-        skip_ -= taken;
       }
 
+      have_ += taken;
       data += taken;
       size -= taken;
 
-      if (skip_ == 0 && have_ == need_)
+      if (have_ == need_)
       {
         OnField();
       }
@@ -139,8 +135,7 @@ namespace OrthancPerf
     }
     else if (length != 0)
     {
-      Expect(Step::Skipped, 0);
-      skip_ = length;
+      Expect(Step::Skipped, length);
     }
     else
     {

@@ -98,7 +98,7 @@ namespace OrthancPerf
       ItemHeader,
       MaximumLength,  // value of an item
       ImplementationVersionName,
-      Skipped
+      Skipped  // not kept
     };
 
     static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
@@ -112,7 +112,6 @@ namespace OrthancPerf
     std::array<std::uint8_t, FIXED_SIZE> field_ = {};
     std::size_t have_ = 0;                // bytes of the field that are there
     std::size_t need_ = PDU_HEADER_SIZE;  // bytes of the field in all
-    std::size_t skip_ = 0;                // bytes to pass over before the next field
     std::uint32_t left_ = 0;              // bytes of the PDU after this field
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;

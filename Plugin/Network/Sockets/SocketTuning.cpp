@@ -74,17 +74,10 @@ namespace OrthancPerf
 
     int ApplyBuffer(int fd, int option, int lock, const SocketBuffer& setting) noexcept
     {
-      switch (setting.mode)
-      {
-        case SocketBuffer::Mode::Automatic:
-          return Unlock(fd, lock);
-        case SocketBuffer::Mode::Fixed:
-          return SetOption(fd, SOL_SOCKET, option, static_cast<int>(setting.bytes));
-        case SocketBuffer::Mode::Default:
-          break;
-      }
-
-      return 0;
+      return setting.mode == SocketBuffer::Mode::Automatic ? Unlock(fd, lock)
+             : setting.mode == SocketBuffer::Mode::Fixed
+                 ? SetOption(fd, SOL_SOCKET, option, static_cast<int>(setting.bytes))
+                 : 0;
     }
 
     int ApplyKeepAlive(int fd, std::chrono::seconds interval) noexcept
@@ -164,19 +157,16 @@ namespace OrthancPerf
     const ErrnoKeeper keeper;
     SocketOptions options;
 
-    if (const auto value = GetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY))
+    const auto hasAny = [](const std::optional<int>& value, int bits)
     {
-      options.noDelay = *value != 0;
-    }
-
+      return value ? std::make_optional((*value & bits) != 0) : std::nullopt;
+    };
+    const std::optional<int> locks = GetSocketOption(fd, SOL_SOCKET, BUFFER_LOCK);
+    options.noDelay = hasAny(GetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY), ~0);
+    options.isReceiveBufferFixed = hasAny(locks, RECEIVE_BUFFER_LOCKED);
+    options.isSendBufferFixed = hasAny(locks, SEND_BUFFER_LOCKED);
     options.receiveBuffer = ToUnsigned(GetSocketOption(fd, SOL_SOCKET, SO_RCVBUF));
     options.sendBuffer = ToUnsigned(GetSocketOption(fd, SOL_SOCKET, SO_SNDBUF));
-
-    if (const auto locks = GetSocketOption(fd, SOL_SOCKET, BUFFER_LOCK))
-    {
-      options.isReceiveBufferFixed = (*locks & RECEIVE_BUFFER_LOCKED) != 0;
-      options.isSendBufferFixed = (*locks & SEND_BUFFER_LOCKED) != 0;
-    }
 
     if (const auto isOn = GetSocketOption(fd, SOL_SOCKET, SO_KEEPALIVE))
     {
@@ -211,13 +201,6 @@ namespace OrthancPerf
   SettingsTrial TrySocketSettings(const DicomSockets& settings)
   {
     const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-
-    if (socket.Get() < 0)
-    {
-      return {{},
-              {"Preset: no socket could be made to try it on: " +
-               std::generic_category().message(errno)}};
-    }
 
     const SocketErrors errors = ApplySocketSettings(socket.Get(), settings);
     SettingsTrial trial;

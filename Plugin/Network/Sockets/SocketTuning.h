@@ -40,7 +40,7 @@ namespace OrthancPerf
   bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept;
 
   // What this machine's kernel makes of socket settings: what is in force then, and one line for
-  // each option that was capped or refused, or that no socket could be made. A value.
+  // each option that was capped or refused. A value.
   struct SettingsTrial
   {
     SocketOptions inForce;

@@ -42,18 +42,15 @@ namespace OrthancPerf
         std::memcpy(&value, bytes.data() + offset, sizeof(T));
         return value;
       }
-    };
 
-    template <typename T>
-    std::optional<Duration> ToDuration(const std::optional<T>& microseconds)
-    {
-      if (!microseconds)
+      template <typename T>
+      std::optional<Duration> GetMicroseconds(std::size_t offset) const
       {
-        return std::nullopt;
+        const std::optional<T> value = Get<T>(offset);
+        return value ? std::make_optional<Duration>(std::chrono::microseconds(*value))
+                     : std::nullopt;
       }
-
-      return std::chrono::microseconds(*microseconds);
-    }
+    };
 
     bool IsHeldBack(int fd, std::uint32_t unsent, const TcpSummary& info) noexcept
     {
@@ -110,10 +107,10 @@ namespace OrthancPerf
     info.unacknowledged = get32(offsetof(tcp_info, tcpi_unacked));
     info.retransmits = get32(offsetof(tcp_info, tcpi_total_retrans));
     info.sinceDataSent = std::chrono::milliseconds(get32(offsetof(tcp_info, tcpi_last_data_sent)));
-    info.minimumRoundTrip = ToDuration(raw.Get<U32>(offsetof(tcp_info, tcpi_min_rtt)));
-    info.busy = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_busy_time)));
-    info.receiveWindowLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_rwnd_limited)));
-    info.sendBufferLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_sndbuf_limited)));
+    info.minimumRoundTrip = raw.GetMicroseconds<U32>(offsetof(tcp_info, tcpi_min_rtt));
+    info.busy = raw.GetMicroseconds<U64>(offsetof(tcp_info, tcpi_busy_time));
+    info.receiveWindowLimited = raw.GetMicroseconds<U64>(offsetof(tcp_info, tcpi_rwnd_limited));
+    info.sendBufferLimited = raw.GetMicroseconds<U64>(offsetof(tcp_info, tcpi_sndbuf_limited));
     info.sendWindow = raw.Get<U32>(offsetof(tcp_info, tcpi_snd_wnd));
 
     if (raw.Get<U32>(RECEIVE_WINDOW + sizeof(U32)))

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -48,11 +47,6 @@ EXPORT ssize_t CallerSend(int fd, const void* buffer, size_t size, int flags)
 EXPORT int CallerPoll(struct pollfd* fds, nfds_t count, int timeout)
 {
   return poll(fds, count, timeout);
-}
-
-EXPORT int CallerSelect(int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* t)
-{
-  return select(count, read, write, except, t);
 }
 
 EXPORT int CallerSetSockOpt(int fd, int level, int name, const void* value, socklen_t size)
