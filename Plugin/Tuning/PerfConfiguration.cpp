@@ -77,18 +77,20 @@ namespace OrthancPerf
   {
     using Perf = PerfConfiguration;
 
-    const auto make = [](const char* name, auto kind, auto member)
+    const auto make = [](const char* name, const auto& kind, auto member)
     {
       return MakeSettingKey<Perf>("", name, kind, member);
     };
 
     static const std::vector<PerfKey> ALL = {
-        make("Enable", SwitchKind(), &Perf::enabled),
-        make("SocketProbe", SwitchKind(), &Perf::socketProbe),
-        make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
-        make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
-        make("AllowTuning", SwitchKind(), &Perf::allowTuning),
-        make("PersistTuning", SwitchKind(), &Perf::persistTuning),
+        make("Enable", MakeSwitchKind(), &Perf::enabled),
+        make("SocketProbe", MakeSwitchKind(), &Perf::socketProbe),
+        make("RecentInstances", MakeIntegerKind<std::size_t>(RECENT_INSTANCES_RANGE),
+             &Perf::recentInstances),
+        make("MaximumPeers", MakeIntegerKind<std::size_t>(MAXIMUM_PEERS_RANGE),
+             &Perf::maximumPeers),
+        make("AllowTuning", MakeSwitchKind(), &Perf::allowTuning),
+        make("PersistTuning", MakeSwitchKind(), &Perf::persistTuning),
     };
     return ALL;
   }

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace OrthancPerf
 {
@@ -18,22 +18,29 @@ namespace OrthancPerf
   }
 
 
+  // Which values of JSON stand for which values of a type
+  template <typename Value>
+  struct SettingKind
+  {
+    std::string type;     // "boolean", "integer", "string", "string or integer"
+    std::string allowed;  // "an integer from 0 to 32767"
+
+    // Takes the value over into "target"; false, and nothing done, if it is not allowed
+    std::function<bool(const Json::Value& value, Value& target)> read;
+
+    // The value in its canonical form
+    std::function<Json::Value(const Value& value)> write;
+  };
+
+
   // One key of a document of settings: all that reading, writing, checking and reporting it needs.
   // The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places that list them.
   // Immutable after construction; any thread.
   template <typename Document>
-  struct SettingKey
+  struct SettingKey : SettingKind<Document>
   {
     std::string section;  // the object that holds it; empty: the document itself
     std::string name;
-    std::string type;     // "boolean", "integer", "string", "string or integer"
-    std::string allowed;  // "an integer from 0 to 32767"
-
-    // Takes the value over into the document; false, and nothing done, if it is not allowed
-    std::function<bool(const Json::Value& value, Document& document)> read;
-
-    // The value in the document, in its canonical form
-    std::function<Json::Value(const Document& document)> write;
 
     // "DicomSockets.TcpNoDelay"
     std::string GetPath() const
@@ -43,51 +50,36 @@ namespace OrthancPerf
   };
 
 
-  // A key whose value is at that place of the document: a member, or a function that gives it. How
-  // such a value looks in JSON is the matter of its kind: one of those below, or another class with
-  // the same constant and the same three functions. Parse() is given the value there is, and
-  // returns nothing for one that is not allowed.
-  template <typename Document, typename Kind, typename Place>
+  // A key whose value is at that place of the document: a member, or a function that gives it
+  template <typename Document, typename Value, typename Place>
   SettingKey<Document> MakeSettingKey(const std::string& section, const std::string& name,
-                                      Kind kind, Place place)
+                                      const SettingKind<Value>& kind, Place place)
   {
-    return {section,
-            name,
-            Kind::TYPE,
-            kind.GetAllowed(),
-            [kind, place](const Json::Value& value, Document& document)
-            {
-              auto& target = std::invoke(place, document);
-              const auto parsed = kind.Parse(value, target);
-              target = parsed.value_or(target);
-              return parsed.has_value();
-            },
-            [kind, place](const Document& document)
-            {
-              return kind.Write(std::invoke(place, document));
-            }};
+    return {{kind.type, kind.allowed,
+             [read = kind.read, place](const Json::Value& value, Document& document)
+             { return read(value, std::invoke(place, document)); },
+             [write = kind.write, place](const Document& document)
+             {
+               return write(std::invoke(place, document));
+             }},
+            section,
+            name};
   }
 
 
-  struct SwitchKind
+  inline SettingKind<bool> MakeSwitchKind()
   {
-    static constexpr const char* TYPE = "boolean";
-
-    static std::string GetAllowed()
-    {
-      return "true or false";
-    }
-
-    static std::optional<bool> Parse(const Json::Value& value, bool)
-    {
-      return value.isBool() ? std::make_optional(value.asBool()) : std::nullopt;
-    }
-
-    static Json::Value Write(bool value)
-    {
-      return value;
-    }
-  };
+    return {"boolean", "true or false",
+            [](const Json::Value& value, bool& target)
+            {
+              target = value.isBool() ? value.asBool() : target;
+              return value.isBool();
+            },
+            [](const bool& value)
+            {
+              return Json::Value(value);
+            }};
+  }
 
 
   struct IntegerRange
@@ -111,32 +103,25 @@ namespace OrthancPerf
 
 
   // Any type of integer, or seconds
-  struct IntegerKind
+  template <typename Integer>
+  SettingKind<Integer> MakeIntegerKind(const IntegerRange& range)
   {
-    static constexpr const char* TYPE = "integer";
-
-    IntegerRange range;
-
-    std::string GetAllowed() const
-    {
-      return range.Describe();
-    }
-
-    template <typename Integer>
-    std::optional<Integer> Parse(const Json::Value& value, const Integer&) const
-    {
-      return range.Contains(value) ? std::make_optional(Integer(value.asInt64())) : std::nullopt;
-    }
-
-    template <typename Integer>
-    static Json::Value Write(Integer value)
-    {
-      return static_cast<Json::Int64>(value);
-    }
-
-    static Json::Value Write(std::chrono::seconds value)
-    {
-      return static_cast<Json::Int64>(value.count());
-    }
-  };
+    return {"integer", range.Describe(),
+            [range](const Json::Value& value, Integer& target)
+            {
+              target = range.Contains(value) ? Integer(value.asInt64()) : target;
+              return range.Contains(value);
+            },
+            [](const Integer& value) -> Json::Value
+            {
+              if constexpr (std::is_same_v<Integer, std::chrono::seconds>)
+              {
+                return static_cast<Json::Int64>(value.count());
+              }
+              else
+              {
+                return static_cast<Json::Int64>(value);
+              }
+            }};
+  }
 }

@@ -24,220 +24,184 @@ namespace OrthancPerf
     }
 
 
-    struct BufferKind
+    // Takes what a function reads, if it reads anything
+    template <typename Value>
+    bool Take(const std::optional<Value>& read, Value& target)
     {
-      static constexpr const char* TYPE = "string or integer";
-
-      static std::string GetAllowed()
-      {
-        return "\"auto\", \"default\" or " + BUFFER_RANGE.Describe();
-      }
-
-      static std::optional<SocketBuffer> Parse(const Json::Value& value, const SocketBuffer&)
-      {
-        if (BUFFER_RANGE.Contains(value))
-        {
-          return SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
-        }
-
-        return value == BUFFER_AUTO      ? std::make_optional(SocketBuffer::MakeAutomatic())
-               : value == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
-                                         : std::nullopt;
-      }
-
-      static Json::Value Write(const SocketBuffer& buffer)
-      {
-        switch (buffer.mode)
-        {
-          case SocketBuffer::Mode::Fixed:
-            return static_cast<Json::UInt64>(buffer.bytes);
-
-          case SocketBuffer::Mode::Default:
-            return BUFFER_DEFAULT;
-
-          default:
-            return BUFFER_AUTO;
-        }
-      }
-    };
+      target = read.value_or(target);
+      return read.has_value();
+    }
 
 
-    struct CongestionControlKind
+    std::string GetText(const Json::Value& value)
     {
-      static constexpr const char* TYPE = "string";
-
-      static std::string GetAllowed()
-      {
-        return "\"\" or a name of at most " + std::to_string(MAXIMUM_CONGESTION_CONTROL) +
-               " characters a-z, 0-9 and _";
-      }
-
-      static std::optional<std::string> Parse(const Json::Value& value, const std::string&)
-      {
-        const std::string name = value.isString() ? value.asString() : "?";
-        const bool isAllowed =
-            name.size() <= MAXIMUM_CONGESTION_CONTROL &&
-            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-        return isAllowed ? std::make_optional(name) : std::nullopt;
-      }
-
-      static Json::Value Write(const std::string& name)
-      {
-        return name;
-      }
-    };
+      return value.isString() ? value.asString() : "?";  // which no key allows
+    }
 
 
-    struct TransferSyntaxKind
+    std::optional<SocketBuffer> ReadBuffer(const Json::Value& value)
     {
-      static constexpr const char* TYPE = "string";
-
-      static std::string GetAllowed()
+      if (BUFFER_RANGE.Contains(value))
       {
-        std::string allowed = "\"\" or the UID or the name of one of";
-        const char* separator = " ";
+        return SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
+      }
 
-        for (const TransferSyntax& syntax : GetWritableSyntaxes())
+      return value == BUFFER_AUTO      ? std::make_optional(SocketBuffer::MakeAutomatic())
+             : value == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
+                                       : std::nullopt;
+    }
+
+
+    SettingKind<SocketBuffer> MakeBufferKind()
+    {
+      return {"string or integer", "\"auto\", \"default\" or " + BUFFER_RANGE.Describe(),
+              [](const Json::Value& value, SocketBuffer& target)
+              { return Take(ReadBuffer(value), target); },
+              [](const SocketBuffer& buffer) -> Json::Value
+              {
+                return buffer.mode == SocketBuffer::Mode::Fixed
+                           ? Json::Value(static_cast<Json::UInt64>(buffer.bytes))
+                       : buffer.mode == SocketBuffer::Mode::Default ? BUFFER_DEFAULT
+                                                                    : BUFFER_AUTO;
+              }};
+    }
+
+
+    Json::Value WriteText(const std::string& text)
+    {
+      return text;
+    }
+
+
+    SettingKind<std::string> MakeCongestionControlKind()
+    {
+      return {"string",
+              "\"\" or a name of at most " + std::to_string(MAXIMUM_CONGESTION_CONTROL) +
+                  " characters a-z, 0-9 and _",
+              [](const Json::Value& value, std::string& target)
+              {
+                const std::string name = GetText(value);
+                const bool isAllowed =
+                    name.size() <= MAXIMUM_CONGESTION_CONTROL &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+                        std::string::npos;
+                target = isAllowed ? name : target;
+                return isAllowed;
+              },
+              &WriteText};
+    }
+
+
+    SettingKind<std::string> MakeTransferSyntaxKind()
+    {
+      std::string allowed = "\"\" or the UID or the name of one of";
+      const char* separator = " ";
+
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
+      {
+        allowed += separator + std::string(syntax.uid) + " (" + syntax.name + ")";
+        separator = ", ";
+      }
+
+      return {"string", allowed,
+              [](const Json::Value& value, std::string& target)
+              {
+                const std::string name = GetText(value);
+                return Take(name.empty() ? name : LookupWritableSyntax(name), target);
+              },
+              &WriteText};
+    }
+
+
+    std::optional<MemoryAmount> ReadMemory(const Json::Value& value)
+    {
+      if (MEMORY_RANGE.Contains(value) || IntegerRange{0, 0}.Contains(value))
+      {
+        return MemoryAmount{value.asUInt64(), 0};
+      }
+
+      for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
+      {
+        if (value == std::to_string(percent) + "%")
         {
-          allowed += separator + std::string(syntax.uid) + " (" + syntax.name + ")";
-          separator = ", ";
+          return MemoryAmount{0, static_cast<unsigned int>(percent)};
         }
-
-        return allowed;
       }
 
-      static std::optional<std::string> Parse(const Json::Value& value, const std::string&)
-      {
-        if (!value.isString())
-        {
-          return std::nullopt;
-        }
-
-        const std::string name = value.asString();
-        return name.empty() ? name : LookupWritableSyntax(name);
-      }
-
-      static Json::Value Write(const std::string& uid)
-      {
-        return uid;
-      }
-    };
+      return std::nullopt;
+    }
 
 
     // 0, a number of bytes, or a share of what the process may have, "25%"
-    struct MemoryKind
+    SettingKind<MemoryAmount> MakeMemoryKind()
     {
-      static constexpr const char* TYPE = "string or integer";
-
-      static std::string GetAllowed()
-      {
-        return "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"";
-      }
-
-      static std::optional<MemoryAmount> Parse(const Json::Value& value, const MemoryAmount&)
-      {
-        if (MEMORY_RANGE.Contains(value) || IntegerRange{0, 0}.Contains(value))
-        {
-          return MemoryAmount{value.asUInt64(), 0};
-        }
-
-        for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
-        {
-          if (value == std::to_string(percent) + "%")
-          {
-            return MemoryAmount{0, static_cast<unsigned int>(percent)};
-          }
-        }
-
-        return std::nullopt;
-      }
-
-      static Json::Value Write(const MemoryAmount& amount)
-      {
-        return amount.percent != 0 ? Json::Value(std::to_string(amount.percent) + "%")
-                                   : Json::Value(static_cast<Json::Int64>(amount.bytes));
-      }
-    };
+      return {"string or integer",
+              "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"",
+              [](const Json::Value& value, MemoryAmount& target)
+              { return Take(ReadMemory(value), target); },
+              [](const MemoryAmount& amount)
+              {
+                return amount.percent != 0 ? Json::Value(std::to_string(amount.percent) + "%")
+                                           : Json::Value(static_cast<Json::Int64>(amount.bytes));
+              }};
+    }
 
 
     // "default" is no level
-    struct DeflateLevelKind
+    SettingKind<std::optional<int>> MakeDeflateLevelKind()
     {
-      static constexpr const char* TYPE = "string or integer";
-
-      static std::string GetAllowed()
-      {
-        return "\"default\" or " + DEFLATE_LEVEL_RANGE.Describe();
-      }
-
-      static std::optional<std::optional<int>> Parse(const Json::Value& value,
-                                                     const std::optional<int>&)
-      {
-        using Level = std::optional<int>;
-        return DEFLATE_LEVEL_RANGE.Contains(value) ? std::optional<Level>(Level(value.asInt()))
-               : value == BUFFER_DEFAULT           ? std::optional<Level>(Level())
-                                                   : std::nullopt;
-      }
-
-      static Json::Value Write(const std::optional<int>& level)
-      {
-        return level ? Json::Value(*level) : Json::Value(BUFFER_DEFAULT);
-      }
-    };
+      return {"string or integer", "\"default\" or " + DEFLATE_LEVEL_RANGE.Describe(),
+              [](const Json::Value& value, std::optional<int>& target)
+              {
+                const bool isLevel = DEFLATE_LEVEL_RANGE.Contains(value);
+                const bool isAllowed = isLevel || value == BUFFER_DEFAULT;
+                target = isLevel     ? std::make_optional(value.asInt())
+                         : isAllowed ? std::nullopt
+                                     : target;
+                return isAllowed;
+              },
+              [](const std::optional<int>& level)
+              {
+                return level ? Json::Value(*level) : Json::Value(BUFFER_DEFAULT);
+              }};
+    }
 
 
-    struct EngineKind
+    SettingKind<EngineChoice> MakeEngineKind()
     {
-      static constexpr const char* TYPE = "string";
-
-      static std::string GetAllowed()
-      {
-        return ListLabels(GetAllEngineChoices());
-      }
-
-      static std::optional<EngineChoice> Parse(const Json::Value& value, EngineChoice)
-      {
-        return value.isString() ? ParseEngineChoice(value.asString()) : std::nullopt;
-      }
-
-      static Json::Value Write(EngineChoice engine)
-      {
-        return ToLabel(engine);
-      }
-    };
+      return {"string", ListLabels(GetAllEngineChoices()),
+              [](const Json::Value& value, EngineChoice& target)
+              { return Take(ParseEngineChoice(GetText(value)), target); },
+              [](const EngineChoice& engine)
+              {
+                return Json::Value(ToLabel(engine));
+              }};
+    }
 
 
-    // Sets all the other keys of its section at once
-    struct PresetKind
+    // Sets all the other keys of its section at once. "custom" is what GET shows for values that
+    // are no preset: it sets nothing.
+    SettingKind<DicomSockets> MakePresetKind()
     {
-      static constexpr const char* TYPE = "string";
-
-      static std::string GetAllowed()
-      {
-        return ListLabels(GetAllSocketPresets());
-      }
-
-      // "custom" is what GET shows for values that are no preset: it sets nothing
-      static std::optional<DicomSockets> Parse(const Json::Value& value,
-                                               const DicomSockets& sockets)
-      {
-        const std::optional<SocketPreset> preset =
-            value.isString() ? ParseSocketPreset(value.asString()) : std::nullopt;
-        return preset ? GetPresetValues(*preset).value_or(sockets) : std::optional<DicomSockets>();
-      }
-
-      static Json::Value Write(const DicomSockets& sockets)
-      {
-        return ToLabel(FindPreset(sockets));
-      }
-    };
+      return {"string", ListLabels(GetAllSocketPresets()),
+              [](const Json::Value& value, DicomSockets& target)
+              {
+                const std::optional<SocketPreset> preset = ParseSocketPreset(GetText(value));
+                target = preset ? GetPresetValues(*preset).value_or(target) : target;
+                return preset.has_value();
+              },
+              [](const DicomSockets& sockets)
+              {
+                return Json::Value(ToLabel(FindPreset(sockets)));
+              }};
+    }
 
 
     // What makes the keys of a section: of their names, kinds and members
     template <typename Section>
     auto GetMakerOfKeys(const char* name, Section Tuning::*section)
     {
-      return [name, section](const char* key, auto kind, auto member)
+      return [name, section](const char* key, const auto& kind, auto member)
       {
         return MakeSettingKey<Tuning>(
             name, key, kind,
@@ -258,28 +222,34 @@ namespace OrthancPerf
     const auto makeAnswerKey = GetMakerOfKeys(ANSWERS, &Tuning::answers);
     const auto makeStorageKey = GetMakerOfKeys(STORAGE, &Tuning::storage);
     static const std::vector<TuningKey> ALL = {
-        MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, PresetKind(), &Tuning::dicomSockets),
-        makeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
-        makeSocketKey("TcpQuickAck", SwitchKind(), &Sockets::tcpQuickAck),
-        makeSocketKey("ReceiveBuffer", BufferKind(), &Sockets::receiveBuffer),
-        makeSocketKey("SendBuffer", BufferKind(), &Sockets::sendBuffer),
-        makeSocketKey("KeepAliveSeconds", IntegerKind{KEEP_ALIVE_RANGE}, &Sockets::keepAlive),
-        makeSocketKey("UserTimeoutSeconds", IntegerKind{USER_TIMEOUT_RANGE}, &Sockets::userTimeout),
-        makeSocketKey("CongestionControl", CongestionControlKind(), &Sockets::congestionControl),
-        makeTranscodingKey("TransferSyntax", TransferSyntaxKind(), &Transcoding::transferSyntax),
-        makeTranscodingKey("Engine", EngineKind(), &Transcoding::engine),
-        makeTranscodingKey("Verify", SwitchKind(), &Transcoding::verify),
-        makeTranscodingKey("LossyQuality", IntegerKind{LOSSY_QUALITY_RANGE},
+        MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, MakePresetKind(), &Tuning::dicomSockets),
+        makeSocketKey("TcpNoDelay", MakeSwitchKind(), &Sockets::tcpNoDelay),
+        makeSocketKey("TcpQuickAck", MakeSwitchKind(), &Sockets::tcpQuickAck),
+        makeSocketKey("ReceiveBuffer", MakeBufferKind(), &Sockets::receiveBuffer),
+        makeSocketKey("SendBuffer", MakeBufferKind(), &Sockets::sendBuffer),
+        makeSocketKey("KeepAliveSeconds", MakeIntegerKind<std::chrono::seconds>(KEEP_ALIVE_RANGE),
+                      &Sockets::keepAlive),
+        makeSocketKey("UserTimeoutSeconds",
+                      MakeIntegerKind<std::chrono::seconds>(USER_TIMEOUT_RANGE),
+                      &Sockets::userTimeout),
+        makeSocketKey("CongestionControl", MakeCongestionControlKind(),
+                      &Sockets::congestionControl),
+        makeTranscodingKey("TransferSyntax", MakeTransferSyntaxKind(),
+                           &Transcoding::transferSyntax),
+        makeTranscodingKey("Engine", MakeEngineKind(), &Transcoding::engine),
+        makeTranscodingKey("Verify", MakeSwitchKind(), &Transcoding::verify),
+        makeTranscodingKey("LossyQuality", MakeIntegerKind<unsigned int>(LOSSY_QUALITY_RANGE),
                            &Transcoding::lossyQuality),
-        makeTranscodingKey("OfCompressed", SwitchKind(), &Transcoding::ofCompressed),
-        makeTranscodingKey("OrthancTranscoding", SwitchKind(), &Transcoding::orthancTranscoding),
-        makeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
-        makeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
+        makeTranscodingKey("OfCompressed", MakeSwitchKind(), &Transcoding::ofCompressed),
+        makeTranscodingKey("OrthancTranscoding", MakeSwitchKind(),
+                           &Transcoding::orthancTranscoding),
+        makeMemoryKey("IngestBudget", MakeMemoryKind(), &MemoryTuning::ingestBudget),
+        makeMemoryKey("IngestWaitSeconds", MakeIntegerKind<std::chrono::seconds>(INGEST_WAIT_RANGE),
                       &MemoryTuning::ingestWait),
-        makeAnswerKey("ArchiveLevel", DeflateLevelKind(), &AnswerTuning::archiveLevel),
-        makeAnswerKey("HttpLevel", DeflateLevelKind(), &AnswerTuning::httpLevel),
-        makeAnswerKey("PreviewLevel", DeflateLevelKind(), &AnswerTuning::previewLevel),
-        makeStorageKey("WriteAtOnce", SwitchKind(), &StorageTuning::writeAtOnce),
+        makeAnswerKey("ArchiveLevel", MakeDeflateLevelKind(), &AnswerTuning::archiveLevel),
+        makeAnswerKey("HttpLevel", MakeDeflateLevelKind(), &AnswerTuning::httpLevel),
+        makeAnswerKey("PreviewLevel", MakeDeflateLevelKind(), &AnswerTuning::previewLevel),
+        makeStorageKey("WriteAtOnce", MakeSwitchKind(), &StorageTuning::writeAtOnce),
     };
     return ALL;
   }

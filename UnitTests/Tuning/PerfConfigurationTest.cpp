@@ -92,7 +92,7 @@ TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
 
   for (const auto& key : GetPerfKeys())
   {
-    wrong.emplace_back(key.type.find("boolean") == 0 ? Json::Value(1) : Json::Value(true));
+    wrong.emplace_back(key.type == "boolean" ? Json::Value(1) : Json::Value(true));
 
     for (const Json::Value& value : wrong)
     {
