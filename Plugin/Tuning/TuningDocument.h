@@ -8,9 +8,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 
 namespace OrthancPerf
 {
+  // Settings are equal if all members are that their Tie() names
+  template <typename Settings, typename = decltype(std::declval<Settings>().Tie())>
+  bool operator==(const Settings& a, const Settings& b)
+  {
+    return a.Tie() == b.Tie();
+  }
+
+
   // A send or receive buffer of a socket
   struct SocketBuffer
   {
@@ -28,7 +38,10 @@ namespace OrthancPerf
     static SocketBuffer MakeAutomatic();
     static SocketBuffer MakeFixed(std::size_t bytes);
 
-    bool operator==(const SocketBuffer& other) const;
+    auto Tie() const
+    {
+      return std::tie(mode, bytes);
+    }
   };
 
 
@@ -48,7 +61,11 @@ namespace OrthancPerf
     std::chrono::seconds userTimeout = std::chrono::seconds(0);  // unacknowledged data
     std::string congestionControl;                               // "cubic", "bbr"
 
-    bool operator==(const DicomSockets& other) const;
+    auto Tie() const
+    {
+      return std::tie(tcpNoDelay, tcpQuickAck, receiveBuffer, sendBuffer, keepAlive, userTimeout,
+                      congestionControl);
+    }
   };
 
 
@@ -101,7 +118,11 @@ namespace OrthancPerf
     // Whether the engines also do what Orthanc itself is asked to transcode, to lossless targets
     bool orthancTranscoding = false;
 
-    bool operator==(const IngestTranscoding& other) const;
+    auto Tie() const
+    {
+      return std::tie(transferSyntax, engine, verify, lossyQuality, ofCompressed,
+                      orthancTranscoding);
+    }
   };
 
 
@@ -114,7 +135,10 @@ namespace OrthancPerf
     // "memory": what the process may have; 0: not known
     std::uint64_t Resolve(std::uint64_t memory) const;
 
-    bool operator==(const MemoryAmount& other) const;
+    auto Tie() const
+    {
+      return std::tie(bytes, percent);
+    }
   };
 
 
@@ -128,7 +152,10 @@ namespace OrthancPerf
     // nothing came for 50 s: large ones are to be sent and stored in what is left.
     std::chrono::seconds ingestWait = std::chrono::seconds(30);
 
-    bool operator==(const MemoryTuning& other) const;
+    auto Tie() const
+    {
+      return std::tie(ingestBudget, ingestWait);
+    }
   };
 
 
@@ -140,7 +167,10 @@ namespace OrthancPerf
     std::optional<int> httpLevel;
     std::optional<int> previewLevel;
 
-    bool operator==(const AnswerTuning& other) const;
+    auto Tie() const
+    {
+      return std::tie(archiveLevel, httpLevel, previewLevel);
+    }
   };
 
 
@@ -161,6 +191,9 @@ namespace OrthancPerf
     AnswerTuning answers;
     StorageTuning storage;
 
-    bool operator==(const Tuning& other) const;
+    auto Tie() const
+    {
+      return std::tie(dicomSockets, ingestTranscoding, memory, answers, storage.writeAtOnce);
+    }
   };
 }
