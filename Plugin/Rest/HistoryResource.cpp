@@ -26,19 +26,12 @@ namespace OrthancPerf
 
     HistoryResolution GetResolution(const RestRequest& request)
     {
-      const std::string text = GetArgument(request, "resolution").value_or("second");
-
-      if (text == "second")
-      {
-        return HistoryResolution::Second;
-      }
-
-      if (text == "minute")
-      {
-        return HistoryResolution::Minute;
-      }
-
-      throw MakeArgumentError("resolution", text, "second or minute");
+      constexpr std::array ALL = {HistoryResolution::Second, HistoryResolution::Minute};
+      return GetChoice<HistoryResolution>(
+                 request, "resolution", ALL,
+                 [](HistoryResolution resolution)
+                 { return resolution == HistoryResolution::Second ? "second" : "minute"; })
+          .value_or(HistoryResolution::Second);
     }
 
 
