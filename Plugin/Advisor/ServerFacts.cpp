@@ -43,18 +43,8 @@ namespace OrthancPerf
   {
     std::istringstream text(orthancVersion);
     OrthancRelease own = {};
-
-    for (unsigned int& part : own)
-    {
-      if (!(text >> part))
-      {
-        return false;
-      }
-
-      text.ignore(1, '.');
-    }
-
-    return own < release;
+    char dot = 0;
+    return text >> own[0] >> dot >> own[1] >> dot >> own[2] && own < release;
   }
 
 

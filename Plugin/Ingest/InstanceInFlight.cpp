@@ -114,8 +114,7 @@ namespace OrthancPerf
     // What was written before its last mark is no answer to it, but "100 Continue", say
     const bool isEarlier =
         response.state == Response::State::Written && response.lastByte < timeline.GetLastMark();
-    const Response none = {response.isClosed ? Response::State::Forgotten
-                                             : Response::State::Pending};
+    const Response none = {response.isClosed ? Response::State::Gone : Response::State::Pending};
     return isEarlier ? none : response;
   }
 

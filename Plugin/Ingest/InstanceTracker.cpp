@@ -351,7 +351,7 @@ namespace OrthancPerf
     }
 
     const Response response = instance.GetResponse(source_);
-    return response.state == Response::State::Forgotten ||
+    return response.state == Response::State::Gone ||
            (response.state == Response::State::Written && now - response.lastByte >= quiet);
   }
 

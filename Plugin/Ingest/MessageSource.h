@@ -46,9 +46,9 @@ namespace OrthancPerf
   {
     enum class State
     {
-      Pending,   // nothing was written yet
-      Written,   // "lastByte": when what was written so far was handed to the kernel
-      Forgotten  // too much has happened on the connection since, or it was closed without one
+      Pending,  // nothing was written yet
+      Written,  // "lastByte": when what was written so far was handed to the kernel
+      Gone      // too much has happened on the connection since, or it was closed without one
     };
 
     State state = State::Pending;

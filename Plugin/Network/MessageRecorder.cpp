@@ -116,7 +116,7 @@ namespace OrthancPerf
     // Read after the response: if it is still remembered now, it was that message's
     if (connection.serial.load(std::memory_order_acquire) - id.serial >= REMEMBERED_RESPONSES)
     {
-      return {Response::State::Forgotten};
+      return {Response::State::Gone};
     }
 
     if (response != TimePoint())
@@ -125,7 +125,7 @@ namespace OrthancPerf
               status < 0 ? std::nullopt : std::make_optional(static_cast<std::uint16_t>(status))};
     }
 
-    return {isClosed ? Response::State::Forgotten : Response::State::Pending};
+    return {isClosed ? Response::State::Gone : Response::State::Pending};
   }
 
 

@@ -121,16 +121,14 @@ namespace OrthancPerf
       // From here on, whoever frees the job calls OnFinalize. After SubmitJob, Orthanc does, even
       // if it failed (JobsRegistry, SubmitInternal), as when a plugin fails that is told of it.
       static_cast<void>(handle.release());
-      char* const id = OrthancPluginSubmitJob(context, job, 0);
+      const std::optional<std::string> id = orthanc.Take(OrthancPluginSubmitJob(context, job, 0));
 
-      if (id == nullptr)
+      if (!id)
       {
         throw SdkError("SubmitJob", OrthancPluginErrorCode_InternalError);
       }
 
-      std::string copy(id);
-      OrthancPluginFreeString(context, id);
-      return copy;
+      return *id;
     }
 
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace OrthancPerf
@@ -114,29 +115,37 @@ namespace OrthancPerf
                                  OrthancPluginMetricsType_Default);
   }
 
+  std::optional<std::string> Orthanc::Take(char* text) const
+  {
+    const std::optional<std::string> copy =
+        text == nullptr ? std::nullopt : std::optional<std::string>(text);
+    OrthancPluginFreeString(context_, text);
+    return copy;
+  }
+
   Json::Value Orthanc::GetConfiguration() const
   {
-    const String text = Own(OrthancPluginGetConfiguration(context_));
+    const std::optional<std::string> text = Take(OrthancPluginGetConfiguration(context_));
 
     if (!text)
     {
       throw SdkError("GetConfiguration", OrthancPluginErrorCode_InternalError);
     }
 
-    return ReadJson(text.get());
+    return ReadJson(*text);
   }
 
   std::optional<std::string> Orthanc::GetGlobalProperty(std::int32_t property) const
   {
-    const String text = Own(OrthancPluginGetGlobalProperty(context_, property, NEVER_SET));
+    const std::optional<std::string> text =
+        Take(OrthancPluginGetGlobalProperty(context_, property, NEVER_SET));
 
     if (!text)
     {
       throw SdkError("GetGlobalProperty", OrthancPluginErrorCode_Database);
     }
 
-    const std::string value(text.get());
-    return value == NEVER_SET ? std::nullopt : std::optional<std::string>(value);
+    return text == NEVER_SET ? std::nullopt : text;
   }
 
   void Orthanc::SetGlobalProperty(std::int32_t property, const std::string& value) const

@@ -6,7 +6,6 @@
 #include <json/json.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -45,6 +44,9 @@ namespace OrthancPerf
 
     // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: a float of 24 bits
     void SetMetric(const std::string& name, double value) const;
+
+    // A copy of a text of Orthanc's, which is given back; nothing if there is none
+    std::optional<std::string> Take(char* text) const;
 
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;
@@ -85,23 +87,6 @@ namespace OrthancPerf
     std::string GetInstanceFile(const std::string& instanceId) const;
 
   private:
-    struct StringDeleter
-    {
-      OrthancPluginContext* context;
-
-      void operator()(char* text) const
-      {
-        OrthancPluginFreeString(context, text);
-      }
-    };
-
-    using String = std::unique_ptr<char, StringDeleter>;
-
-    String Own(char* text) const
-    {
-      return String(text, StringDeleter{context_});
-    }
-
     OrthancPluginContext* const context_;
   };
 }

@@ -100,8 +100,7 @@ namespace OrthancPerf
 
       Response GetResponse(const MessageId& id) const noexcept override
       {
-        return message && message->id == id ? response
-                                            : Response{Response::State::Forgotten, {}, true};
+        return message && message->id == id ? response : Response{Response::State::Gone, {}, true};
       }
 
       void ClaimMessage() noexcept override

@@ -277,7 +277,7 @@ namespace OrthancPerf
     }
 
     Read(connection, MakeDimseCommand(1), 50);
-    EXPECT_EQ(Response::State::Forgotten, recorder_.GetResponse(id).state);
+    EXPECT_EQ(Response::State::Gone, recorder_.GetResponse(id).state);
   }
 
 
@@ -444,7 +444,7 @@ namespace OrthancPerf
     const MessageId id = recorder_.GetCurrentMessage()->id;
     EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
     tracker_.OnClosing(connection, At(60));
-    EXPECT_EQ(Response::State::Forgotten, recorder_.GetResponse(id).state);
+    EXPECT_EQ(Response::State::Gone, recorder_.GetResponse(id).state);
 
     Connection& next = Accept();
     Read(next, MakeDimseCommand(1), 140);

@@ -7,8 +7,12 @@ namespace OrthancPerf
   {
     std::vector<Rule> rules;
 
-    for (const std::vector<Rule>& table :
-         {MakeServerRules(), MakeNetworkRules(), MakeStoringRules(), MakeTranscodingRules()})
+    for (const std::vector<Rule>& table : {MakeServerRules(),
+                                           MakeMemoryRules(),
+                                           MakeNetworkRules(),
+                                           {MakeWindowRule()},
+                                           MakeStoringRules(),
+                                           MakeTranscodingRules()})
     {
       rules.insert(rules.end(), table.begin(), table.end());
     }

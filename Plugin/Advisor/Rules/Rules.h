@@ -14,11 +14,13 @@ namespace OrthancPerf
   // "Resources/Documentation/make-page.py reference" write its row of reference.md.
   std::vector<Rule> MakeAllRules();
 
-  // Failures, threads, memory, options
+  // Failures, threads, options
   std::vector<Rule> MakeServerRules();
+  std::vector<Rule> MakeMemoryRules();
 
   // By peer
   std::vector<Rule> MakeNetworkRules();
+  Rule MakeWindowRule();
 
   // Storage, database, MD5, compression, and whether the processor is short
   std::vector<Rule> MakeStoringRules();
