@@ -50,12 +50,8 @@ namespace OrthancPerf
       return Change(sources, request,
                     [&](const OnTuningChange& onChange)
                     {
-                      const Json::Value patch = ParseJson(request.body.data(), request.body.size());
-
-                      // Only asks whether this user may: what could not be saved stays unsaved
-                      return patch.isObject() && patch.empty()
-                                 ? TuningOutcome{sources.store.Get(), {}}
-                                 : sources.store.Merge(patch, onChange);
+                      return sources.store.Merge(
+                          ParseJson(request.body.data(), request.body.size()), onChange);
                     });
     };
 

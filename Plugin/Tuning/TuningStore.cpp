@@ -78,6 +78,12 @@ namespace OrthancPerf
     {
       const std::lock_guard<std::mutex> lock(changeMutex_);
       LoadOnce(outcome.warnings);
+
+      if (canonical.empty())
+      {
+        return {Get(), outcome.warnings};
+      }
+
       const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
 
       if (check_)

@@ -377,6 +377,8 @@ TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
 
   std::filesystem::create_directory(later);
   EXPECT_TRUE(store.Merge(Parse("{}")).warnings.empty());
+  EXPECT_TRUE(store.IsUnsaved());
+  EXPECT_TRUE(store.Merge(Parse(STOCK)).warnings.empty());
   EXPECT_FALSE(store.IsUnsaved());
   EXPECT_EQ(1, persistence.CountSaves());
 
@@ -500,6 +502,7 @@ TEST_F(TuningStoreTest, NothingIsChangedUntilTheSavedIsLoaded)
   TuningStore store(Tuning(), Use(persistence), {});
   EXPECT_EQ(1u, store.Load().warnings.size());
   EXPECT_THROW(store.Merge(Parse(STOCK)), std::runtime_error);
+  EXPECT_THROW(store.Merge(Parse("{}")), std::runtime_error);
   EXPECT_FALSE(store.IsLoaded());
   EXPECT_FALSE(store.IsUnsaved());
   EXPECT_EQ(Tuning(), *store.Get());
