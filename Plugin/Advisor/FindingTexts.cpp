@@ -103,7 +103,7 @@ namespace OrthancPerf
   }
 
 
-  Judgement::Judgement(Figures figures, const Cost& cost, const char* variant) :
+  Judgement::Judgement(Figures figures, const Cost& cost, const char* variant, Figures words) :
     cost(cost),
     variant(variant)
   {
@@ -111,6 +111,19 @@ namespace OrthancPerf
     {
       this->figures[name] = value;
     }
+
+    for (const auto& [name, value] : words)
+    {
+      this->words[name] = value;
+    }
+  }
+
+
+  std::optional<Judgement> JudgeIf(bool isFound, Judgement::Figures figures, const Cost& cost,
+                                   const char* variant, Judgement::Figures words)
+  {
+    return isFound ? std::optional<Judgement>(Judgement(figures, cost, variant, words))
+                   : std::nullopt;
   }
 
 

@@ -4,6 +4,7 @@
 #include "Advisor/Finding.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace OrthancPerf
   {
     using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;
 
-    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "");
+    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "", Figures words = {});
 
     Json::Value figures = Json::objectValue;  // Finding::evidence
     Cost cost;
@@ -22,6 +23,10 @@ namespace OrthancPerf
     Json::Value words = Json::objectValue;  // for the texts alone, which have the figures as well
     Json::Value document;                   // of the remedy; null: the one of the texts, if any
   };
+
+  // The judgement if its condition holds. Where it does not, the figures may be any numbers.
+  std::optional<Judgement> JudgeIf(bool isFound, Judgement::Figures figures, const Cost& cost = {},
+                                   const char* variant = "", Judgement::Figures words = {});
 
   // Findings.json, the file with the words of all findings, which CMake builds in. Each has
   //

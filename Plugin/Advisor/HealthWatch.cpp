@@ -1,14 +1,80 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/HealthWatch.h"
 
+#include "Redirection/FileDescriptor.h"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // A CT image has half a megabyte, a mammogram some 30: with less, the disk is as good as full
+    constexpr std::uint64_t ROOM = std::uint64_t{16} << 20;
+
+
+    int OpenFile(const std::string& folder)
+    {
+      const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+      if (unnamed >= 0)
+      {
+        return unnamed;
+      }
+
+      std::string path = folder + "/.orthanc-perf-XXXXXX";
+      const int named = mkostemp(path.data(), O_CLOEXEC);
+
+      if (named >= 0)
+      {
+        unlink(path.c_str());
+      }
+
+      return named;
+    }
+
+
+    // Asked for, not taken: an image might come that needs it. A file system that does not know how
+    // large it is has room.
+    bool HasRoom(int descriptor)
+    {
+      struct statvfs disk = {};
+
+      if (fstatvfs(descriptor, &disk) != 0 || disk.f_blocks == 0)
+      {
+        return true;
+      }
+
+      const fsblkcnt_t blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+      errno = ENOSPC;
+      return std::uint64_t{blocks} * disk.f_frsize >= ROOM;
+    }
+
+
+    bool CanWrite(int descriptor)
+    {
+      const std::array<char, 4096> block = {};
+      errno = ENOSPC;  // a write that is cut short says nothing
+      return write(descriptor, block.data(), block.size()) == static_cast<ssize_t>(block.size()) &&
+             fsync(descriptor) == 0;
+    }
+  }
+
+
   struct HealthWatch::State
   {
     Part part;
@@ -126,7 +192,22 @@ namespace OrthancPerf
 
     try
     {
-      state.part.ask(answer);
+      const Check check = state.part.findCheck();
+      const auto work = [answer, check]
+      {
+        std::string problem = "no memory left";  // needs none; without an answer nobody asks again
+
+        try
+        {
+          problem = check ? check() : "";
+        }
+        catch (const std::bad_alloc&)
+        {
+        }
+
+        answer(problem);
+      };
+      check ? state.part.post(work) : work();
     }
     catch (const std::exception& error)
     {
@@ -134,4 +215,11 @@ namespace OrthancPerf
     }
   }
 
+
+  std::string TryToStore(const std::string& folder)
+  {
+    const FileDescriptor file(OpenFile(folder));
+    const bool isWell = file.Get() >= 0 && HasRoom(file.Get()) && CanWrite(file.Get());
+    return isWell ? "" : std::generic_category().message(errno);
+  }
 }

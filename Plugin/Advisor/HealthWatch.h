@@ -23,15 +23,19 @@ namespace OrthancPerf
   class HealthWatch
   {
   public:
-    // To be called once, on any thread, with an empty text or what is wrong
-    using Answer = std::function<void(const std::string&)>;
+    // Returns what is wrong; empty: nothing. May hang, and throw std::bad_alloc.
+    using Check = std::function<std::string()>;
+
+    // Has another thread do it, and returns at once; may throw std::exception
+    using Post = std::function<void(std::function<void()>)>;
 
     // What an image has to have to be stored: "Database"
     struct Part
     {
       std::string name;
-      Duration period;                         // that nothing is wrong is believed for so long
-      std::function<void(const Answer&)> ask;  // returns at once; may throw std::exception
+      Duration period;                   // that nothing is wrong is believed for so long
+      std::function<Check()> findCheck;  // an empty one: nothing is to be checked now
+      Post post;
     };
 
     struct Health
@@ -59,4 +63,11 @@ namespace OrthancPerf
     const Duration longest_;
     const std::shared_ptr<States> states_;  // shared with those who are to answer
   };
+
+
+  // Whether an image could be written to a disk now: whether it has 16 MiB left, and takes a file
+  // of 4 KiB that is synced. Nothing of it is left. The file has no name where the file system can
+  // do that (O_TMPFILE, open(2)); elsewhere, as on NFS, it has one for a moment: ".orthanc-perf-"
+  // and six characters. Returns the kernel's error, as "No space left on device"; empty: it could.
+  std::string TryToStore(const std::string& folder);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/HealthParts.h"
 
-#include "Advisor/StorageTrial.h"
-
 #include <exception>
-#include <new>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -15,18 +14,23 @@ namespace OrthancPerf
     // How long an answer is good for. A disk has to sync.
     constexpr std::chrono::seconds DATABASE_PERIOD(1);
     constexpr std::chrono::seconds DISK_PERIOD(10);
+
+
+    // A file system may hang for ever, and a thread that waits for it cannot be interrupted: it is
+    // left behind, and may outlive the plugin's objects
+    void PostDetached(std::function<void()> work)
+    {
+      std::thread(std::move(work)).detach();
+    }
   }
 
 
-  std::vector<HealthWatch::Part>
-  MakeHealthParts(const Orthanc& orthanc, const ServerConfiguration& server,
-                  AdvisorSources& sources, const std::function<void(std::function<void()>)>& post)
+  std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
+                                                 const ServerConfiguration& server,
+                                                 AdvisorSources& sources, HealthWatch::Post post)
   {
-    const std::string& images = server.storageDirectory;
-    const std::string& index = server.indexDirectory;
-
-    const auto findProblem = [&orthanc, &sources,
-                              &section = server.databaseSection]() -> std::string
+    const auto checkDatabase = [&orthanc, &sources,
+                                &section = server.databaseSection]() -> std::string
     {
       try
       {
@@ -45,43 +49,29 @@ namespace OrthancPerf
                        "\": is its plugin loaded, and \"EnableIndex\" true?"
                  : std::string();
     };
-    // An answer that is lost would be waited for until Orthanc ends. This text needs no memory.
-    const auto askDatabase = [findProblem, post](const HealthWatch::Answer& answer)
+    const auto makeDisk = [&sources](const std::string& name, const std::string& folder, auto isOwn)
     {
-      post(
-          [findProblem, answer]
-          {
-            std::string problem = "no memory left";
-
-            try
-            {
-              problem = findProblem();
-            }
-            catch (const std::bad_alloc&)
-            {
-            }
-
-            answer(problem);
-          });
-    };
-    const auto tryImages = [&sources, &images](const HealthWatch::Answer& answer)
-    {
-      const std::optional<Served> served = sources.GetServed();
-      served && !served->isStorage ? TryToStore(images, answer) : answer("");
-    };
-    const auto tryIndex = [&sources, &images, &index](const HealthWatch::Answer& answer)
-    {
-      const std::optional<Served> served = sources.GetServed();
-      const bool isOther = served && !served->isDatabase && (served->isStorage || index != images);
-      isOther ? TryToStore(index, answer) : answer("");
+      const auto findCheck = [&sources, folder, isOwn]
+      {
+        const std::optional<Served> served = sources.GetServed();
+        return served && isOwn(*served)
+                   ? HealthWatch::Check([folder] { return TryToStore(folder); })
+                   : HealthWatch::Check();
+      };
+      return HealthWatch::Part{name, DISK_PERIOD, findCheck, &PostDetached};
     };
 
-    std::vector<HealthWatch::Part> parts = {{"Database", DATABASE_PERIOD, askDatabase}};
+    std::vector<HealthWatch::Part> parts = {
+        {"Database", DATABASE_PERIOD, [checkDatabase] { return checkDatabase; }, std::move(post)}};
 
-    if (!images.empty())
+    if (!server.storageDirectory.empty())
     {
-      parts.push_back({"Storage", DISK_PERIOD, tryImages});
-      parts.push_back({"Index", DISK_PERIOD, tryIndex});
+      const bool isOneDisk = server.indexDirectory == server.storageDirectory;
+      parts.push_back(makeDisk("Storage", server.storageDirectory,
+                               [](const Served& served) { return !served.isStorage; }));
+      parts.push_back(makeDisk("Index", server.indexDirectory,
+                               [isOneDisk](const Served& served)
+                               { return !served.isDatabase && (served.isStorage || !isOneDisk); }));
     }
 
     return parts;

@@ -6,15 +6,14 @@
 #include "Sdk/Orthanc.h"
 #include "Sdk/ServerConfiguration.h"
 
-#include <functional>
 #include <vector>
 
 namespace OrthancPerf
 {
   // What an image has to have to be stored: the database, and of disks those that Orthanc itself
   // stores on, as what plugins keep may be anywhere. The arguments outlive what is returned.
-  // "post" has another thread call a function that may take long.
-  std::vector<HealthWatch::Part>
-  MakeHealthParts(const Orthanc& orthanc, const ServerConfiguration& server,
-                  AdvisorSources& sources, const std::function<void(std::function<void()>)>& post);
+  // "post" is for the database.
+  std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
+                                                 const ServerConfiguration& server,
+                                                 AdvisorSources& sources, HealthWatch::Post post);
 }

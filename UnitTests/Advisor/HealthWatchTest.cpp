@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
@@ -21,23 +26,20 @@ namespace OrthancPerf
 
     // Answers at once
     HealthWatch::Part MakePart(const std::string& name, Duration period,
-                               const std::function<std::string()>& ask)
+                               const HealthWatch::Check& check)
     {
-      return {name, period,
-              [ask](const HealthWatch::Answer& answer)
-              {
-                answer(ask());
-              }};
+      return {name, period, [check] { return check; }, [](const auto& work) { work(); }};
     }
 
 
-    // Answers whenever a test does
-    HealthWatch::Part MakeHanging(const std::string& name, HealthWatch::Answer& answer)
+    // Answers whenever a test does, that all is well
+    HealthWatch::Part MakeHanging(const std::string& name, std::function<void()>& answer)
     {
-      return {name, Duration::zero(),
-              [&answer](const HealthWatch::Answer& given)
+      return {name, Duration::zero(), []
+              { return HealthWatch::Check([] { return std::string(); }); },
+              [&answer](const auto& work)
               {
-                answer = given;
+                answer = work;
               }};
     }
   }
@@ -81,13 +83,30 @@ namespace OrthancPerf
   }
 
 
+  // Else the health of the server would be bad until its next start
+  TEST(HealthWatch, WithoutMemoryThereIsAnAnswer)
+  {
+    HealthWatch watch(
+        {MakePart("Disk", LONG, []() -> std::string { throw std::bad_alloc(); })});
+    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", "no memory left"}}));
+  }
+
+
+  TEST(HealthWatch, WhatIsNotToBeCheckedIsWell)
+  {
+    HealthWatch watch({{"Disk", Duration::zero(), [] { return HealthWatch::Check(); },
+                        [](const auto&) { FAIL(); }}});
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
+  }
+
+
   // Its last answer is good until it has hung for too long
   TEST(HealthWatch, WhoHangsIsNamed)
   {
-    HealthWatch::Answer answer;
+    std::function<void()> answer;
     HealthWatch watch({MakeHanging("Database", answer)}, std::chrono::seconds(1));
     watch.Look(Duration::zero());
-    answer("");
+    answer();
 
     HealthWatch::Health health = watch.Look(SOON);
     EXPECT_EQ(health.problems, NONE);
@@ -100,14 +119,14 @@ namespace OrthancPerf
     EXPECT_EQ(health.problems["Database"].rfind("no answer for ", 0), 0U);
     EXPECT_TRUE(health.waiting.empty());
 
-    answer("");
+    answer();
     EXPECT_EQ(watch.Look(Duration::zero()).problems, NONE);
   }
 
 
   TEST(HealthWatch, WhoHangsKeepsNobodyFromBeingAsked)
   {
-    HealthWatch::Answer answer;
+    std::function<void()> answer;
     HealthWatch watch({MakeHanging("Database", answer),
                        MakePart("Disk", Duration::zero(), [] { return std::string("full"); })});
     const HealthWatch::Health health = watch.Look(SOON);
@@ -118,12 +137,12 @@ namespace OrthancPerf
 
   TEST(HealthWatch, WhoIsSlowFailsTheSecondTime)
   {
-    HealthWatch::Answer answer;
+    std::function<void()> answer;
     HealthWatch watch({MakeHanging("Disk", answer)});
     EXPECT_EQ(watch.Look(SOON).problems, NONE);
     EXPECT_EQ(watch.Look(SOON).problems, (Problems{{"Disk", "no answer for 1 s"}}));
 
-    answer("");
+    answer();
     EXPECT_EQ(watch.Look(SOON).problems, NONE);  // and is asked again
     EXPECT_EQ(watch.Look(SOON).problems, NONE);  // as it has answered lately
   }
@@ -131,10 +150,10 @@ namespace OrthancPerf
 
   TEST(HealthWatch, WhoWasWellLongAgoFailsTheSecondTime)
   {
-    HealthWatch::Answer answer;
+    std::function<void()> answer;
     HealthWatch watch({MakeHanging("Disk", answer)}, 10 * SOON);
     watch.Look(Duration::zero());
-    answer("");
+    answer();
     std::this_thread::sleep_for(10 * SOON);
     EXPECT_EQ(watch.Look(Duration::zero()).waiting, std::vector<std::string>{"Disk"});
     EXPECT_EQ(watch.Look(Duration::zero()).problems, (Problems{{"Disk", "no answer for 1 s"}}));
@@ -145,12 +164,13 @@ namespace OrthancPerf
   TEST(HealthWatch, LooksAtTheSameTimeAreOne)
   {
     std::unique_ptr<HealthWatch> watch;
-    const auto lookAgain = [&watch](const HealthWatch::Answer&)
+    std::function<void()> answer;
+    HealthWatch::Part disk = MakeHanging("Disk", answer);
+    disk.post = [&watch](const auto&)
     {
       EXPECT_EQ(watch->Look(SOON).problems, NONE);
     };
-    watch = std::make_unique<HealthWatch>(
-        std::vector<HealthWatch::Part>{{"Disk", Duration::zero(), lookAgain}});
+    watch = std::make_unique<HealthWatch>(std::vector<HealthWatch::Part>{disk});
     EXPECT_EQ(watch->Look(SOON).problems, NONE);
     EXPECT_NE(watch->Look(SOON).problems, NONE);
   }
@@ -159,8 +179,39 @@ namespace OrthancPerf
   // The disk of an Orthanc that is gone answers at last
   TEST(HealthWatch, AnAnswerMayComeTooLateForAnybody)
   {
-    HealthWatch::Answer answer;
+    std::function<void()> answer;
     HealthWatch({MakeHanging("Disk", answer)}).Look(Duration::zero());
-    answer("full");
+    answer();
+  }
+
+
+  TEST(TryToStore, LeavesNothingWhereThereIsRoom)
+  {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "try-to-store";
+    std::filesystem::create_directory(folder);
+    EXPECT_EQ(TryToStore(folder), "");
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    std::filesystem::remove(folder);
+  }
+
+
+  TEST(TryToStore, SaysWhatTheKernelDoes)
+  {
+    EXPECT_EQ(TryToStore("/proc/self/no-such-folder"), "No such file or directory");
+    EXPECT_NE(TryToStore("/proc/self"), "");
+  }
+
+
+  TEST(TryToStore, AFileThatCannotGrowIsAProblem)
+  {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small = {0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::string problem = TryToStore(testing::TempDir());
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_NE(std::signal(SIGXFSZ, handler), SIG_ERR);
+    EXPECT_EQ(problem, "File too large");
   }
 }

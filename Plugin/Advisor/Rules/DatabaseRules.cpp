@@ -31,25 +31,19 @@ namespace OrthancPerf
     {
       const TrafficBucket& traffic = evidence.received;
       const double total = traffic.GetTotalSeconds();
-
-      if (traffic.instances < MINIMUM_INSTANCES || traffic.databaseRoundTrips <= 0 ||
-          traffic.latencySeconds < MINIMUM_LATENCY_SHARE * total ||
-          traffic.latencySeconds < MINIMUM_LATENCY * traffic.databaseRoundTrips)
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"Server", evidence.database.server},
-                           {"RoundTrips", traffic.databaseRoundTrips / traffic.instances},
-                           {"Latency", traffic.latencySeconds / traffic.databaseRoundTrips},
-                           {"LatencyShare", traffic.latencySeconds / total},
-                           {"MeanDatabase", traffic.GetMean(Phase::Database)}},
-                          EstimateCost(traffic.latencySeconds, total, traffic),
-                          evidence.facts.IsStorageInDatabase()             ? "files"
-                          : evidence.facts.databaseSection == "PostgreSQL" ? "PostgreSQL"
-                                                                           : "");
-      judgement.words["Database"] = SayServer(evidence);
-      return judgement;
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES && traffic.databaseRoundTrips > 0 &&
+                         traffic.latencySeconds >= MINIMUM_LATENCY_SHARE * total &&
+                         traffic.latencySeconds >= MINIMUM_LATENCY * traffic.databaseRoundTrips,
+                     {{"Server", evidence.database.server},
+                      {"RoundTrips", traffic.databaseRoundTrips / traffic.instances},
+                      {"Latency", traffic.latencySeconds / traffic.databaseRoundTrips},
+                      {"LatencyShare", traffic.latencySeconds / total},
+                      {"MeanDatabase", traffic.GetMean(Phase::Database)}},
+                     EstimateCost(traffic.latencySeconds, total, traffic),
+                     evidence.facts.IsStorageInDatabase()             ? "files"
+                     : evidence.facts.databaseSection == "PostgreSQL" ? "PostgreSQL"
+                                                                      : "",
+                     {{"Database", SayServer(evidence)}});
     }
 
 
@@ -89,36 +83,28 @@ namespace OrthancPerf
       const double index = traffic.GetSeconds(Phase::Index);
       const double queued = traffic.queuedSeconds;
 
-      if (traffic.instances < MINIMUM_INSTANCES || connections < 1 || traffic.activeSeconds <= 0 ||
-          queued < MINIMUM_QUEUED_SHARE * total || queued < MINIMUM_QUEUED * traffic.instances)
-      {
-        return std::nullopt;
-      }
-
       // Little's law: the mean number is the time of all over the time on the wall
       const double threads = index / traffic.activeSeconds;
       const double inUse = (index - queued) / traffic.activeSeconds;
+      std::optional<Judgement> judgement =
+          JudgeIf(traffic.instances >= MINIMUM_INSTANCES && connections >= 1 &&
+                      traffic.activeSeconds > 0 && queued >= MINIMUM_QUEUED_SHARE * total &&
+                      queued >= MINIMUM_QUEUED * traffic.instances && threads > connections &&
+                      inUse >= HARDLY_USED * connections,
+                  {{"Server", evidence.database.server},
+                   {"Connections", connections},
+                   {"ConnectionsInUse", inUse},
+                   {"InstancesInIndex", threads},
+                   {"MeanQueued", queued / traffic.instances},
+                   {"QueuedShare", queued / total}},
+                  EstimateShare(queued, traffic), section.empty() ? "unknown" : section.c_str(),
+                  {{"Database", SayServer(evidence)}});
 
-      if (threads <= connections || inUse < HARDLY_USED * connections)
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"Server", evidence.database.server},
-                           {"Connections", connections},
-                           {"ConnectionsInUse", inUse},
-                           {"InstancesInIndex", threads},
-                           {"MeanQueued", queued / traffic.instances},
-                           {"QueuedShare", queued / total}},
-                          EstimateShare(queued, traffic),
-                          section.empty() ? "unknown" : section.c_str());
-      judgement.words["Database"] = SayServer(evidence);
-
-      if (!section.empty())
+      if (judgement && !section.empty())
       {
         const double wanted = std::clamp(std::ceil(threads), connections + 1,
                                          std::max(MANY_CONNECTIONS, connections + 1));
-        judgement.document =
+        judgement->document =
             MakeOption(section.c_str(), "IndexConnectionsCount", static_cast<Json::UInt64>(wanted));
       }
 
@@ -153,26 +139,20 @@ namespace OrthancPerf
     const TrafficBucket& traffic = evidence.received;
     const double share = traffic.GetShare(Phase::Index);
     const double service = traffic.GetServiceTime(Phase::Index);
-
-    if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_INDEX_SHARE ||
-        service < SLOW_INDEX)
-    {
-      return std::nullopt;
-    }
-
     const bool isServer = evidence.facts.hasDatabasePlugin;
-    Judgement judgement({{"Database", isServer ? "plugin" : "SQLite"},
-                         {"MeanIndex", traffic.GetMean(Phase::Index)},
-                         {"ServiceTime", service},
-                         {"IndexShare", share}},
-                        EstimateShare(traffic.GetSeconds(Phase::Index), traffic),
-                        !isServer                 ? ""
-                        : IsBeyondServer(traffic) ? "beyond"
-                                                  : "server");
-    judgement.words["Server"] = SayServer(evidence);
-    judgement.words["MeanDatabase"] = traffic.GetMean(Phase::Database);
-    judgement.words["MeanQueued"] = traffic.queuedSeconds / traffic.instances;
-    return judgement;
+    return JudgeIf(traffic.instances >= MINIMUM_INSTANCES && share >= MINIMUM_INDEX_SHARE &&
+                       service >= SLOW_INDEX,
+                   {{"Database", isServer ? "plugin" : "SQLite"},
+                    {"MeanIndex", traffic.GetMean(Phase::Index)},
+                    {"ServiceTime", service},
+                    {"IndexShare", share}},
+                   EstimateShare(traffic.GetSeconds(Phase::Index), traffic),
+                   !isServer                 ? ""
+                   : IsBeyondServer(traffic) ? "beyond"
+                                             : "server",
+                   {{"Server", SayServer(evidence)},
+                    {"MeanDatabase", traffic.GetMean(Phase::Database)},
+                    {"MeanQueued", traffic.queuedSeconds / traffic.instances}});
   }
 
 

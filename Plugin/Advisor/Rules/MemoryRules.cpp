@@ -91,18 +91,13 @@ namespace OrthancPerf
     {
       const MemoryEvidence& memory = evidence.memory;
       const double share = memory.received > 0 ? std::min(memory.waited / memory.received, 1.0) : 0;
-
-      if (memory.givenUp == 0 && share < MINIMUM_SHARE)
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
-                        {"IngestBudget", static_cast<Json::UInt64>(memory.budget)},
-                        {"Waits", static_cast<Json::UInt64>(memory.waits)},
-                        {"Waited", memory.waited},
-                        {"GivenUp", static_cast<Json::UInt64>(memory.givenUp)}},
-                       Cost{share, std::nullopt}, memory.givenUp == 0 ? "" : "given up");
+      return JudgeIf(memory.givenUp > 0 || share >= MINIMUM_SHARE,
+                     {{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
+                      {"IngestBudget", static_cast<Json::UInt64>(memory.budget)},
+                      {"Waits", static_cast<Json::UInt64>(memory.waits)},
+                      {"Waited", memory.waited},
+                      {"GivenUp", static_cast<Json::UInt64>(memory.givenUp)}},
+                     Cost{share, std::nullopt}, memory.givenUp == 0 ? "" : "given up");
     }
 
 
@@ -123,27 +118,17 @@ namespace OrthancPerf
       const TrafficBucket& received = evidence.received;
       const auto peak = static_cast<double>(evidence.memory.recentPeak);
       const auto memory = static_cast<double>(evidence.facts.memory);
-
-      // A few large images are most of what comes, however many small ones come beside them
-      if (memory == 0 || peak < ALMOST_ALL * memory || received.largeInstances <= 0 ||
-          received.largeBytes < received.bytes / 2)
-      {
-        return std::nullopt;
-      }
-
       const double mean = received.largeBytes / received.largeInstances;
 
-      if (EstimateTaken(received, mean) < REAL_PART * peak)
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
-                           {"Peak", peak},
-                           {"MeanSize", mean}},
-                          {}, evidence.memory.canWait ? "peak" : "peak, no probe");
-      judgement.words["Copies"] = AdmissionQueue::COPIES;
-      return judgement;
+      // A few large images are most of what comes, however many small ones come beside them
+      return JudgeIf(memory > 0 && peak >= ALMOST_ALL * memory && received.largeInstances > 0 &&
+                         received.largeBytes >= received.bytes / 2 &&
+                         EstimateTaken(received, mean) >= REAL_PART * peak,
+                     {{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
+                      {"Peak", peak},
+                      {"MeanSize", mean}},
+                     {}, evidence.memory.canWait ? "peak" : "peak, no probe",
+                     {{"Copies", AdmissionQueue::COPIES}});
     }
 
 

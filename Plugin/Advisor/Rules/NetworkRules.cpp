@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/Rules/PeerFigures.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
@@ -48,6 +47,7 @@ namespace OrthancPerf
     // Where Orthanc's side is tuned, a pause of the peer's own is likelier than a timer, but for
     // one that takes just as long as the timer.
     constexpr Signature LINUX_ALONE = {0.036, 0.055, "Linux", 0.040};
+    constexpr Signature NO_SIGNATURE = {0, 0, "", 0};
 
 
     bool IsIn(const Signature& signature, double wait)
@@ -57,17 +57,17 @@ namespace OrthancPerf
 
 
     // Over a distant path a wait may be a round trip and no stall: that much is left out
-    const Signature* FindSignature(double mean, double roundTrip, bool isTuned)
+    Signature FindSignature(double mean, double roundTrip, bool isTuned)
     {
       const bool isDistant = roundTrip >= MINIMUM_ROUND_TRIP;
 
       if (isTuned)
       {
-        return !isDistant && IsIn(LINUX_ALONE, mean) ? &LINUX_ALONE : nullptr;
+        return !isDistant && IsIn(LINUX_ALONE, mean) ? LINUX_ALONE : NO_SIGNATURE;
       }
 
       const double wait = isDistant ? mean - roundTrip : mean;
-      return IsIn(LINUX, wait) ? &LINUX : IsIn(OTHERS, wait) ? &OTHERS : nullptr;
+      return IsIn(LINUX, wait) ? LINUX : IsIn(OTHERS, wait) ? OTHERS : NO_SIGNATURE;
     }
 
 
@@ -79,23 +79,18 @@ namespace OrthancPerf
       const double mean = count > 0 ? seconds / count : 0;
       const double total = traffic.GetSecondsWithPauses();
       const bool isTuned = IsRemedied(evidence);
-      const Signature* const signature = FindSignature(mean, GetRoundTrip(peer), isTuned);
+      const Signature signature = FindSignature(mean, GetRoundTrip(peer), isTuned);
 
-      if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES || count < MINIMUM_STALLS ||
-          count < MINIMUM_STALLS_PER_INSTANCE * traffic.instances || signature == nullptr ||
-          seconds < MINIMUM_SHARE * total)
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"StallsPerInstance", count / traffic.instances},
-                           {"MeanStall", mean},
-                           {"StallShare", std::min(seconds / total, 1.0)}},
-                          EstimateCost(seconds, total, evidence.GetTotalOfPeers(peer.direction)),
-                          isTuned ? "tuned" : "");
-      judgement.words["System"] = signature->system;
-      judgement.words["Timer"] = signature->timer;
-      return judgement;
+      return JudgeIf(IsDicom(peer) && traffic.instances >= MINIMUM_INSTANCES &&
+                         count >= MINIMUM_STALLS &&
+                         count >= MINIMUM_STALLS_PER_INSTANCE * traffic.instances &&
+                         signature.timer > 0 && seconds >= MINIMUM_SHARE * total,
+                     {{"StallsPerInstance", count / traffic.instances},
+                      {"MeanStall", mean},
+                      {"StallShare", std::min(seconds / total, 1.0)}},
+                     EstimateCost(seconds, total, evidence.GetTotalOfPeers(peer.direction)),
+                     isTuned ? "tuned" : "",
+                     {{"System", signature.system}, {"Timer", signature.timer}});
     }
 
 
@@ -125,16 +120,14 @@ namespace OrthancPerf
       const double stalled = IsRemedied(evidence) ? 0 : traffic.stallSeconds;
       const double idle = traffic.pauseSeconds - stalled - traffic.instances * GetRoundTrip(peer);
 
-      if (traffic.instances < MINIMUM_INSTANCES || evidence.load.waiting >= MAXIMUM_WAITING ||
-          idle < MINIMUM_PAUSE * traffic.instances || idle < MINIMUM_PEER_SHARE * total)
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"MeanPause", idle / traffic.instances},
-                        {"PauseShare", idle / total},
-                        {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
-                       EstimatePeerShare(idle, peer, evidence));
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES &&
+                         evidence.load.waiting < MAXIMUM_WAITING &&
+                         idle >= MINIMUM_PAUSE * traffic.instances &&
+                         idle >= MINIMUM_PEER_SHARE * total,
+                     {{"MeanPause", idle / traffic.instances},
+                      {"PauseShare", idle / total},
+                      {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
+                     EstimatePeerShare(idle, peer, evidence));
     }
 
 
@@ -145,14 +138,11 @@ namespace OrthancPerf
       const double waiting = traffic.GetSeconds(Phase::Wait) - traffic.stallSeconds -
                              traffic.instances * GetRoundTrip(peer);
 
-      if (traffic.instances < MINIMUM_INSTANCES || waiting < MINIMUM_WAIT * traffic.instances ||
-          waiting < MINIMUM_PEER_SHARE * total)
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"MeanWait", waiting / traffic.instances}, {"WaitShare", waiting / total}},
-                       EstimatePeerShare(waiting, peer, evidence));
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES &&
+                         waiting >= MINIMUM_WAIT * traffic.instances &&
+                         waiting >= MINIMUM_PEER_SHARE * total,
+                     {{"MeanWait", waiting / traffic.instances}, {"WaitShare", waiting / total}},
+                     EstimatePeerShare(waiting, peer, evidence));
     }
 
 
@@ -181,20 +171,15 @@ namespace OrthancPerf
     {
       const std::size_t count = peer.setups.size();
       const double setup = count < MINIMUM_ASSOCIATIONS ? 0 : GetMedian(peer.setups);
-
-      if (setup - 2 * GetRoundTrip(peer) < MINIMUM_SETUP)
-      {
-        return std::nullopt;
-      }
-
       const bool isPoll = setup >= POLL_AT_LEAST && setup <= POLL_AT_MOST;
-      return Judgement({{"MedianSetupTime", setup},
-                        {"Associations", static_cast<Json::UInt64>(count)},
-                        {"RoundTrip", GetRoundTrip(peer)}},
-                       EstimatePeerShare(setup * static_cast<double>(count), peer, evidence),
-                       peer.direction == Direction::Receive ? ""
-                       : isPoll                             ? "movescu"
-                                                            : "sending");
+      return JudgeIf(setup - 2 * GetRoundTrip(peer) >= MINIMUM_SETUP,
+                     {{"MedianSetupTime", setup},
+                      {"Associations", static_cast<Json::UInt64>(count)},
+                      {"RoundTrip", GetRoundTrip(peer)}},
+                     EstimatePeerShare(setup * static_cast<double>(count), peer, evidence),
+                     peer.direction == Direction::Receive ? ""
+                     : isPoll                             ? "movescu"
+                                                          : "sending");
     }
 
 
@@ -208,20 +193,15 @@ namespace OrthancPerf
                                                      const Evidence& /*evidence*/)
     {
       const FailedAssociations& failed = peer.failed;
-
-      if (failed.count < MINIMUM_FAILURES)
-      {
-        return std::nullopt;
-      }
-
       const char* const outcome = ToLabel(failed.outcome);
-      Judgement judgement(
+      std::optional<Judgement> judgement = JudgeIf(
+          failed.count >= MINIMUM_FAILURES,
           {{"Failures", static_cast<Json::UInt64>(failed.count)}, {"Outcome", outcome}}, {},
           outcome);
 
-      if (!failed.rejection.empty())
+      if (judgement && !failed.rejection.empty())
       {
-        judgement.figures["Rejection"] = failed.rejection;
+        judgement->figures["Rejection"] = failed.rejection;
       }
 
       return judgement;

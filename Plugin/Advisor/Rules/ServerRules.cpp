@@ -23,17 +23,12 @@ namespace OrthancPerf
     {
       const TrafficBucket& traffic = evidence.received;
       const double failed = traffic.ownFailures;
-
-      if (failed <= TOLERATED_FAILURES || failed < MINIMUM_FAILED_SHARE * traffic.instances)
-      {
-        return std::nullopt;
-      }
-
       const double share = failed / traffic.instances;
-      return Judgement({{"Failed", static_cast<Json::Int64>(std::lround(failed))},
-                        {"FailedShare", share},
-                        {"Reason", evidence.latestFailure}},
-                       Cost{share, std::nullopt});
+      return JudgeIf(failed > TOLERATED_FAILURES && share >= MINIMUM_FAILED_SHARE,
+                     {{"Failed", static_cast<Json::Int64>(std::lround(failed))},
+                      {"FailedShare", share},
+                      {"Reason", evidence.latestFailure}},
+                     Cost{share, std::nullopt});
     }
 
 
@@ -100,19 +95,19 @@ namespace OrthancPerf
                                           std::optional<int> tuned)
     {
       const double all = std::max(evidence.requests, evidence.deflate);
+      const double lost = SAVED * evidence.deflate;
+      std::optional<Judgement> judgement =
+          JudgeIf(!tuned && evidence.deflate >= MINIMUM_DEFLATED &&
+                      evidence.deflate >= MINIMUM_DEFLATE_SHARE * all &&
+                      evidence.requests >= MINIMUM_REQUESTS * evidence.deflate,
+                  {{"DeflateTime", evidence.deflate}, {"DeflateShare", evidence.deflate / all}},
+                  Cost{lost / all, all / (all - lost)});
 
-      if (tuned || evidence.deflate < MINIMUM_DEFLATED ||
-          evidence.deflate < MINIMUM_DEFLATE_SHARE * all ||
-          evidence.requests < MINIMUM_REQUESTS * evidence.deflate)
+      if (judgement)
       {
-        return std::nullopt;
+        judgement->document = MakeOption("Answers", key, 1);
       }
 
-      const double lost = SAVED * evidence.deflate;
-      Judgement judgement(
-          {{"DeflateTime", evidence.deflate}, {"DeflateShare", evidence.deflate / all}},
-          Cost{lost / all, all / (all - lost)});
-      judgement.document = MakeOption("Answers", key, 1);
       return judgement;
     }
 
@@ -155,22 +150,24 @@ namespace OrthancPerf
       const TrafficBucket& traffic = evidence.received;
       const std::uint64_t threads = evidence.facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS);
       const std::uint64_t enough = GetEnoughThreads(evidence);
+      std::optional<Judgement> judgement =
+          JudgeIf(load.looks >= MINIMUM_LOOKS && load.waiting >= MINIMUM_WAITING &&
+                      threads < enough && traffic.instances >= MINIMUM_INSTANCES,
+                  {{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
+                   {"OpenAssociations", load.associations},
+                   {"WaitingAssociations", load.waiting},
+                   {"MeanPause", traffic.pauseSeconds / traffic.instances}},
+                  EstimateShare(traffic.pauseSeconds, traffic), "",
+                  {{"Enough", static_cast<Json::UInt64>(enough)}});
 
-      if (load.looks < MINIMUM_LOOKS || load.waiting < MINIMUM_WAITING || threads >= enough ||
-          traffic.instances < MINIMUM_INSTANCES)
+      if (judgement)
       {
-        return std::nullopt;
+        const auto wanted = static_cast<std::uint64_t>(std::ceil(load.associations));
+        judgement->document =
+            MakeOption("DicomThreadsCount",
+                       static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));
       }
 
-      const auto wanted = static_cast<std::uint64_t>(std::ceil(load.associations));
-      Judgement judgement({{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
-                           {"OpenAssociations", load.associations},
-                           {"WaitingAssociations", load.waiting},
-                           {"MeanPause", traffic.pauseSeconds / traffic.instances}},
-                          EstimateShare(traffic.pauseSeconds, traffic));
-      judgement.words["Enough"] = static_cast<Json::UInt64>(enough);
-      judgement.document = MakeOption(
-          "DicomThreadsCount", static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));
       return judgement;
     }
 
@@ -187,19 +184,15 @@ namespace OrthancPerf
     std::optional<Judgement> JudgeLookups(const Evidence& evidence)
     {
       const ServerFacts& facts = evidence.facts;
-
-      if (facts.hasDatabasePlugin || !facts.IsOlderThan(LOOKUP_INDEX) || !facts.storedInstances ||
-          facts.lookupTime.value_or(0) < SLOW_LOOKUP)
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"Release", facts.orthancVersion},
-                           {"Database", "SQLite"},
-                           {"StoredInstances", static_cast<Json::UInt64>(*facts.storedInstances)},
-                           {"LookupTime", *facts.lookupTime}});
-      judgement.words["IndexFile"] = facts.indexFile;
-      return judgement;
+      const double time = facts.lookupTime.value_or(0);
+      return JudgeIf(
+          !facts.hasDatabasePlugin && facts.IsOlderThan(LOOKUP_INDEX) && facts.storedInstances &&
+              time >= SLOW_LOOKUP,
+          {{"Release", facts.orthancVersion},
+           {"Database", "SQLite"},
+           {"StoredInstances", static_cast<Json::UInt64>(facts.storedInstances.value_or(0))},
+           {"LookupTime", time}},
+          {}, "", {{"IndexFile", facts.indexFile}});
     }
 
 

@@ -22,18 +22,13 @@ namespace OrthancPerf
     {
       const TrafficBucket& traffic = evidence.received;
       const double share = traffic.GetShare(Phase::Sync);
-
-      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_SYNC_SHARE ||
-          traffic.GetServiceTime(Phase::Sync) < SLOW_SYNC)
-      {
-        return std::nullopt;
-      }
-
       const double total = traffic.GetTotalSeconds();
-      return Judgement({{"MeanSync", traffic.GetMean(Phase::Sync)},
-                        {"SyncShare", share},
-                        {"MeanDuration", total / traffic.instances}},
-                       EstimateCost(traffic.GetSeconds(Phase::Sync), total, traffic));
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES && share >= MINIMUM_SYNC_SHARE &&
+                         traffic.GetServiceTime(Phase::Sync) >= SLOW_SYNC,
+                     {{"MeanSync", traffic.GetMean(Phase::Sync)},
+                      {"SyncShare", share},
+                      {"MeanDuration", total / traffic.instances}},
+                     EstimateCost(traffic.GetSeconds(Phase::Sync), total, traffic));
     }
 
 
@@ -52,29 +47,21 @@ namespace OrthancPerf
       const TrafficBucket& traffic = evidence.received;
       const double writing = traffic.GetSeconds(Phase::Storage) - traffic.GetSeconds(Phase::Sync);
       const double total = traffic.GetTotalSeconds();
-
-      if (traffic.instances < MINIMUM_INSTANCES || writing < MINIMUM_STORAGE_SHARE * total)
-      {
-        return std::nullopt;
-      }
-
       const double mean = writing / traffic.instances;
       const double service = std::min(mean, traffic.GetServiceTime(Phase::Storage));
       const double rate = traffic.bytes / (service * traffic.instances);
+      std::optional<Judgement> judgement =
+          JudgeIf(traffic.instances >= MINIMUM_INSTANCES &&
+                      writing >= MINIMUM_STORAGE_SHARE * total && service >= SLOW_STORAGE &&
+                      rate <= SLOW_RATE,
+                  {{"MeanWrite", mean}, {"WriteShare", writing / total}, {"Rate", rate}},
+                  EstimateShare(writing, traffic));
 
-      if (service < SLOW_STORAGE || rate > SLOW_RATE)
+      if (judgement && traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
       {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"MeanWrite", mean}, {"WriteShare", writing / total}, {"Rate", rate}},
-                          EstimateShare(writing, traffic));
-
-      if (traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
-      {
-        judgement.variant = "server";
-        judgement.figures["MeanRemote"] = traffic.GetMean(Phase::Remote);
-        judgement.words["RemoteShare"] = traffic.GetSeconds(Phase::Remote) / writing;
+        judgement->variant = "server";
+        judgement->figures["MeanRemote"] = traffic.GetMean(Phase::Remote);
+        judgement->words["RemoteShare"] = traffic.GetSeconds(Phase::Remote) / writing;
       }
 
       return judgement;
@@ -95,18 +82,13 @@ namespace OrthancPerf
       const TrafficBucket& traffic = evidence.received;
       const double share = traffic.GetShare(Phase::Commit);
       const double service = traffic.GetServiceTime(Phase::Commit);
-
-      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_COMMIT_SHARE ||
-          service < SLOW_COMMIT)
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"MeanCommit", traffic.GetMean(Phase::Commit)},
-                        {"ServiceTime", service},
-                        {"CommitShare", share}},
-                       EstimateShare(traffic.GetSeconds(Phase::Commit), traffic),
-                       evidence.facts.IsStorageInDatabase() ? "database" : "");
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES && share >= MINIMUM_COMMIT_SHARE &&
+                         service >= SLOW_COMMIT,
+                     {{"MeanCommit", traffic.GetMean(Phase::Commit)},
+                      {"ServiceTime", service},
+                      {"CommitShare", share}},
+                     EstimateShare(traffic.GetSeconds(Phase::Commit), traffic),
+                     evidence.facts.IsStorageInDatabase() ? "database" : "");
     }
 
 
@@ -164,25 +146,23 @@ namespace OrthancPerf
       const double hashing = EstimateMd5(traffic, evidence.facts);
       const double total = traffic.GetTotalSeconds();
 
-      if (traffic.instances < MINIMUM_INSTANCES || total <= 0 ||
-          traffic.bytes < LARGE_INSTANCE * traffic.instances ||
-          hashing < MINIMUM_PREPARING_SHARE * total ||
-          IsOfOthers(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5, evidence.facts))
-      {
-        return std::nullopt;
-      }
-
-      Judgement judgement({{"MeanSize", traffic.bytes / traffic.instances},
-                           {"EstimatedHashing", hashing / traffic.instances},
-                           {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
-                           {"HashingShare", hashing / total}},
-                          EstimateCost(hashing, total, traffic));
-      judgement.document["StoreMD5ForAttachments"] = false;
+      std::optional<Judgement> judgement =
+          JudgeIf(traffic.instances >= MINIMUM_INSTANCES && total > 0 &&
+                      traffic.bytes >= LARGE_INSTANCE * traffic.instances &&
+                      hashing >= MINIMUM_PREPARING_SHARE * total &&
+                      !IsOfOthers(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5,
+                                  evidence.facts),
+                  {{"MeanSize", traffic.bytes / traffic.instances},
+                   {"EstimatedHashing", hashing / traffic.instances},
+                   {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
+                   {"HashingShare", hashing / total}},
+                  EstimateCost(hashing, total, traffic));
 
       // With which Orthanc does not start without the sums
-      if (evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged")
+      if (judgement && evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged")
       {
-        judgement.document["OverwriteInstances"] = "Never";
+        judgement->document = MakeOption("StoreMD5ForAttachments", false);
+        judgement->document["OverwriteInstances"] = "Never";
       }
 
       return judgement;
@@ -197,18 +177,14 @@ namespace OrthancPerf
       const double rest = traffic.GetSeconds(Phase::Prepare) - EstimateMd5(traffic, facts);
       const double compressing = std::min(rest, longest);
       const double total = traffic.GetTotalSeconds();
-
-      if (!facts.IsOn("StorageCompression", false) || traffic.instances < MINIMUM_INSTANCES ||
-          total <= 0 || compressing < MINIMUM_PREPARING_SHARE * total ||
-          IsOfOthers(rest, longest, facts))
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"MeanCompression", compressing / traffic.instances},
-                        {"CompressionShare", compressing / total},
-                        {"Rate", traffic.bytes / compressing}},
-                       EstimateCost(compressing, total, traffic));
+      return JudgeIf(facts.IsOn("StorageCompression", false) &&
+                         traffic.instances >= MINIMUM_INSTANCES && total > 0 &&
+                         compressing >= MINIMUM_PREPARING_SHARE * total &&
+                         !IsOfOthers(rest, longest, facts),
+                     {{"MeanCompression", compressing / traffic.instances},
+                      {"CompressionShare", compressing / total},
+                      {"Rate", traffic.bytes / compressing}},
+                     EstimateCost(compressing, total, traffic));
     }
 
 

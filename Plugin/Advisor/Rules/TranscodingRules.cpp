@@ -50,20 +50,16 @@ namespace OrthancPerf
         fastest = std::max(itsSpeed, fastest);
       }
 
-      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_TRANSCODE_SHARE || speed <= 0 ||
-          fastest < FASTER * speed)
-      {
-        return std::nullopt;
-      }
-
       const double lost = traffic.GetSeconds(Phase::Transcode) * (1 - speed / fastest);
-      return Judgement({{"TranscodeShare", share},
-                        {"MeanTranscode", traffic.GetMean(Phase::Transcode)},
-                        {"Engine", current},
-                        {"Rate", speed},
-                        {"FasterEngine", name},
-                        {"FasterRate", fastest}},
-                       EstimateCost(lost, traffic.GetTotalSeconds(), traffic));
+      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES && share >= MINIMUM_TRANSCODE_SHARE &&
+                         speed > 0 && fastest >= FASTER * speed,
+                     {{"TranscodeShare", share},
+                      {"MeanTranscode", traffic.GetMean(Phase::Transcode)},
+                      {"Engine", current},
+                      {"Rate", speed},
+                      {"FasterEngine", name},
+                      {"FasterRate", fastest}},
+                     EstimateCost(lost, traffic.GetTotalSeconds(), traffic));
     }
 
 

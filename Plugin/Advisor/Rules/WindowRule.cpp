@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/Rules/PeerFigures.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
@@ -242,19 +241,16 @@ namespace OrthancPerf
       const double window = *peer.tcp->receiveWindow;
       const double size = traffic.bytes / traffic.instances;
 
-      if (underWay > LARGEST_FIXED_BUFFER || window < ROOM * underWay || size < ROOM * underWay ||
-          GetTransferSeconds(peer) < MINIMUM_TRANSFER * traffic.GetSecondsWithPauses())
-      {
-        return std::nullopt;
-      }
-
-      return Judgement({{"RoundTrip", roundTrip},
-                        {"Rate", rate},
-                        {"UnderWay", underWay},
-                        {"ReceiveWindow", window},
-                        {"Implementation", peer.parties.implementationVersion}},
-                       EstimatePeerShare(EstimateLostToWindow(peer), peer, evidence),
-                       "PeerSendBuffer");
+      return JudgeIf(
+          underWay <= LARGEST_FIXED_BUFFER && window >= ROOM * underWay &&
+              size >= ROOM * underWay &&
+              GetTransferSeconds(peer) >= MINIMUM_TRANSFER * traffic.GetSecondsWithPauses(),
+          {{"RoundTrip", roundTrip},
+           {"Rate", rate},
+           {"UnderWay", underWay},
+           {"ReceiveWindow", window},
+           {"Implementation", peer.parties.implementationVersion}},
+          EstimatePeerShare(EstimateLostToWindow(peer), peer, evidence), "PeerSendBuffer");
     }
 
 
