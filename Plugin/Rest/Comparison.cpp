@@ -298,47 +298,30 @@ namespace OrthancPerf
 
   Json::Value Comparison::GetContent() const
   {
-    Json::Value content;
-    content["Resource"] = request_.resource;
-    content["Instances"] = ToJson(std::uint64_t(instances_.size()));
-    content["FinishedInstances"] = ToJson(std::uint64_t(step_));
-    content["Results"] = ListJson(rows_, [](const Row& row) { return Describe(row); });
-    return content;
+    return MakeObject(
+        {{"Resource", request_.resource},
+         {"Instances", ToJson(std::uint64_t(instances_.size()))},
+         {"FinishedInstances", ToJson(std::uint64_t(step_))},
+         {"Results", ListJson(rows_, [](const Row& row) { return Describe(row); })}});
   }
 
 
   Json::Value Comparison::Describe(const Row& row)
   {
-    Json::Value json;
-    json["Engine"] = row.engine;
-    json["TransferSyntax"] = row.target;
-    json["Transcoded"] = ToJson(row.transcoded);
-    json["Declined"] = ToJson(row.declined);
-    json["Failed"] = ToJson(row.failed);
-    AddText(json, "Reason", row.reason);
-
-    if (row.transcoded > 0)
-    {
-      json["Ratio"] = row.uncompressedSize / row.targetSize;
-      json["EncodeBytesPerSecond"] = GetRate(row.uncompressedSize, row.encoding);
-    }
-
-    if (row.decodedSize > 0)
-    {
-      json["DecodeBytesPerSecond"] = GetRate(row.decodedSize, row.decoding);
-    }
-
-    if (row.same + row.different > 0)
-    {
-      json["Lossless"] = row.different == 0;
-    }
-
-    if (row.measured > 0)
-    {
-      json["MeanError"] = row.errors / static_cast<double>(row.measured);
-      json["MaximumError"] = row.largestError;
-    }
-
-    return json;
+    const bool isEncoded = row.transcoded > 0;
+    return MakeObject(
+        {{"Engine", row.engine},
+         {"TransferSyntax", row.target},
+         {"Transcoded", ToJson(row.transcoded)},
+         {"Declined", ToJson(row.declined)},
+         {"Failed", ToJson(row.failed)},
+         {"Reason", IfAny(row.reason)},
+         {"Ratio", OnlyIf(isEncoded, row.uncompressedSize / row.targetSize)},
+         {"EncodeBytesPerSecond", OnlyIf(isEncoded, GetRate(row.uncompressedSize, row.encoding))},
+         {"DecodeBytesPerSecond",
+          OnlyIf(row.decodedSize > 0, GetRate(row.decodedSize, row.decoding))},
+         {"Lossless", OnlyIf(row.same + row.different > 0, row.different == 0)},
+         {"MeanError", OnlyIf(row.measured > 0, row.errors / static_cast<double>(row.measured))},
+         {"MaximumError", OnlyIf(row.measured > 0, row.largestError)}});
   }
 }

@@ -43,78 +43,56 @@ namespace OrthancPerf
     }
 
 
-    Json::Value DescribePhases(const HistoryExcerpt& excerpt, std::size_t direction)
-    {
-      return ListPhases(
-          [&excerpt, direction](Phase phase)
-          {
-            return IsObserved(excerpt, direction, phase)
-                       ? std::make_optional(ListJson(
-                             excerpt.points,
-                             [=](const HistoryPoint& point) {
-                               return Json::Value(point.directions[direction].GetSeconds(phase));
-                             }))
-                       : std::nullopt;
-          });
-    }
-
-
     Json::Value Describe(const HistoryExcerpt& excerpt, std::size_t place)
     {
-      const auto list = [&excerpt, place](auto member)
+      const auto list = [&excerpt, place](bool isObserved, auto get)
       {
-        return ListJson(excerpt.points, [=](const HistoryPoint& point)
-                        { return ToCount(point.directions[place].*member); });
+        return isObserved ? std::make_optional(ListJson(
+                                excerpt.points, [&get, place](const HistoryPoint& point)
+                                { return Json::Value(get(point.directions[place])); }))
+                          : std::nullopt;
       };
-
-      Json::Value json;
-      json["Instances"] = list(&TrafficBucket::instances);
-      json["Bytes"] = list(&TrafficBucket::bytes);
-      json["Failed"] =
-          ListJson(excerpt.points, [=](const HistoryPoint& point)
-                   { return ToCount(point.directions[place].GetOutcome(Outcome::Failed)); });
-
-      if (excerpt.areStallsObserved[place])
+      const auto count = [](auto member)
       {
-        json["Stalls"] = list(&TrafficBucket::stalls);
-        json["StallSeconds"] =
-            ListJson(excerpt.points, [=](const HistoryPoint& point)
-                     { return Json::Value(point.directions[place].stallSeconds); });
-      }
-
-      if (IsObserved(excerpt, place, Phase::Remote))
-      {
-        json["RemoteRoundTrips"] = list(&TrafficBucket::remoteRoundTrips);
-      }
-
-      if (IsObserved(excerpt, place, Phase::Database))
-      {
-        json["DatabaseRoundTrips"] = list(&TrafficBucket::databaseRoundTrips);
-      }
-
-      json["Phases"] = DescribePhases(excerpt, place);
-      return json;
+        return [member](const TrafficBucket& traffic) { return ToCount(traffic.*member); };
+      };
+      const bool areStallsObserved = excerpt.areStallsObserved[place];
+      return MakeObject(
+          {{"Instances", list(true, count(&TrafficBucket::instances))},
+           {"Bytes", list(true, count(&TrafficBucket::bytes))},
+           {"Failed", list(true, [](const TrafficBucket& traffic)
+                           { return ToCount(traffic.GetOutcome(Outcome::Failed)); })},
+           {"Stalls", list(areStallsObserved, count(&TrafficBucket::stalls))},
+           {"StallSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
+                                 { return traffic.stallSeconds; })},
+           {"RemoteRoundTrips", list(IsObserved(excerpt, place, Phase::Remote),
+                                     count(&TrafficBucket::remoteRoundTrips))},
+           {"DatabaseRoundTrips", list(IsObserved(excerpt, place, Phase::Database),
+                                       count(&TrafficBucket::databaseRoundTrips))},
+           {"Phases", ListPhases(
+                          [&](Phase phase)
+                          {
+                            return list(IsObserved(excerpt, place, phase),
+                                        [phase](const TrafficBucket& traffic)
+                                        { return traffic.GetSeconds(phase); });
+                          })}});
     }
 
 
     Json::Value Describe(const TuningAuthor& author)
     {
-      Json::Value json;
-      json["Origin"] = author.address.empty() ? "Internal" : "RestApi";
-      AddText(json, "Address", author.address);
-      AddText(json, "User", author.user);
-      return json;
+      return MakeObject({{"Origin", author.address.empty() ? "Internal" : "RestApi"},
+                         {"Address", IfAny(author.address)},
+                         {"User", IfAny(author.user)}});
     }
 
 
     Json::Value Describe(const TuningChange& change)
     {
-      Json::Value json;
-      json["Time"] = ToJson(change.time);
-      json["Change"] = change.change;
-      json["Undo"] = change.undo;
-      json["By"] = Describe(change.author);
-      return json;
+      return MakeObject({{"Time", ToJson(change.time)},
+                         {"Change", change.change},
+                         {"Undo", change.undo},
+                         {"By", Describe(change.author)}});
     }
   }
 
@@ -125,27 +103,23 @@ namespace OrthancPerf
     {
       const HistoryExcerpt excerpt = history.Read(GetResolution(request), GetSince(request));
       const auto begin = std::chrono::system_clock::from_time_t(excerpt.begin);
-
-      Json::Value answer;
-      answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
-      answer["Begin"] = ToJson(begin);
-
-      for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
+      const auto list = [&excerpt](auto member)
       {
-        answer[TRAFFIC_KEYS[i]] = Describe(excerpt, i);
-      }
-
-      answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
-                                        { return Json::Value(point.associations); });
-      answer["BudgetHeld"] = ListJson(excerpt.points, [](const HistoryPoint& point)
-                                      { return ToJson(point.budgetHeld); });
-      answer["BudgetWaiting"] = ListJson(excerpt.points, [](const HistoryPoint& point)
-                                         { return Json::Value(point.budgetWaiting); });
-      answer["BudgetWaited"] = ListJson(excerpt.points, [](const HistoryPoint& point)
-                                        { return Json::Value(point.budgetWaited); });
-      answer["TuningChanges"] = ListJson(changes.GetSince(begin), [](const TuningChange& change)
-                                         { return Describe(change); });
-      return AnswerCompactJson(answer);
+        return ListJson(excerpt.points,
+                        [=](const HistoryPoint& point) { return Json::Value(point.*member); });
+      };
+      return AnswerCompactJson(MakeObject(
+          {{"Resolution", static_cast<Json::Int64>(excerpt.resolution.count())},
+           {"Begin", ToJson(begin)},
+           {"Receive", Describe(excerpt, static_cast<std::size_t>(Direction::Receive))},
+           {"Send", Describe(excerpt, static_cast<std::size_t>(Direction::Send))},
+           {"Serve", Describe(excerpt, SERVE)},
+           {"Associations", list(&HistoryPoint::associations)},
+           {"BudgetHeld", list(&HistoryPoint::budgetHeld)},
+           {"BudgetWaiting", list(&HistoryPoint::budgetWaiting)},
+           {"BudgetWaited", list(&HistoryPoint::budgetWaited)},
+           {"TuningChanges", ListJson(changes.GetSince(begin), [](const TuningChange& change)
+                                      { return Describe(change); })}}));
     };
 
     router.Register("/perf/history", HttpMethod::Get,

@@ -25,10 +25,9 @@ namespace OrthancPerf
 
     Json::Value Describe(const TranscodingRecord& transcoding)
     {
-      Json::Value json;
-      json["Engine"] = transcoding.engine.empty() ? Json::Value() : Json::Value(transcoding.engine);
-      json["Target"] = transcoding.target;
-      json["Outcome"] = ToKey(transcoding.outcome);
+      Json::Value json = MakeObject({{"Engine", OrNull(transcoding.engine)},
+                                     {"Target", transcoding.target},
+                                     {"Outcome", ToKey(transcoding.outcome)}});
 
       if (transcoding.size != 0)
       {
@@ -46,19 +45,17 @@ namespace OrthancPerf
 
     Json::Value Describe(const FinishedInstance& instance)
     {
-      Json::Value json;
-      json["ID"] = instance.instanceId.empty() ? Json::Value() : Json::Value(instance.instanceId);
-      json["Direction"] = ToKey(ToLabel(instance.direction));
-      json["Origin"] = ToLabel(instance.origin);
-      json["Outcome"] = ToKey(ToLabel(instance.outcome));
-      json["Peer"] = instance.peer.name;
-      json["Address"] = instance.peer.address;
-      json["Size"] = ToJson(static_cast<std::uint64_t>(instance.size));
-      json["FinishedAt"] = ToJson(instance.finishedAt);
-      json["Duration"] = ToJson(instance.phases.GetTotal());
-      json["Phases"] = ToJson(instance.phases);
-
-      AddText(json, "Reason", instance.reason);
+      Json::Value json = MakeObject({{"ID", OrNull(instance.instanceId)},
+                                     {"Direction", ToKey(ToLabel(instance.direction))},
+                                     {"Origin", ToLabel(instance.origin)},
+                                     {"Outcome", ToKey(ToLabel(instance.outcome))},
+                                     {"Peer", instance.peer.name},
+                                     {"Address", instance.peer.address},
+                                     {"Size", ToJson(static_cast<std::uint64_t>(instance.size))},
+                                     {"FinishedAt", ToJson(instance.finishedAt)},
+                                     {"Duration", ToJson(instance.phases.GetTotal())},
+                                     {"Phases", ToJson(instance.phases)},
+                                     {"Reason", IfAny(instance.reason)}});
 
       if (instance.areStallsObserved)
       {
@@ -68,24 +65,17 @@ namespace OrthancPerf
 
       if (instance.remote)
       {
-        json["Remote"]["RoundTrips"] = instance.remote->roundTrips;
-        AddText(json["Remote"], "Server", instance.remote->server);
+        json["Remote"] = MakeObject({{"RoundTrips", instance.remote->roundTrips},
+                                     {"Server", IfAny(instance.remote->server)}});
       }
 
-      if (instance.database)
+      if (const std::optional<DatabaseRecord>& database = instance.database)
       {
-        json["Database"]["RoundTrips"] = instance.database->roundTrips;
-        AddText(json["Database"], "Server", instance.database->server);
-
-        if (instance.database->roundTrips > 0)
-        {
-          json["Database"]["Latency"] = ToJson(instance.database->shortest);
-        }
-
-        if (instance.database->queued)
-        {
-          json["Database"]["Queued"] = ToJson(*instance.database->queued);
-        }
+        json["Database"] = MakeObject(
+            {{"RoundTrips", database->roundTrips},
+             {"Server", IfAny(database->server)},
+             {"Latency", OnlyIf(database->roundTrips > 0, ToJson(database->shortest))},
+             {"Queued", IfKnown(database->queued)}});
       }
 
       if (instance.transcoding)

@@ -25,30 +25,21 @@ namespace OrthancPerf
     {
       if (times.count > 0)
       {
-        json[key]["Mean"] = ToJson(times.GetMean());
-        json[key]["Latest"] = ToJson(times.latest);
-        json[key]["Maximum"] = ToJson(times.maximum);
+        json[key] = MakeObject({{"Mean", ToJson(times.GetMean())},
+                                {"Latest", ToJson(times.latest)},
+                                {"Maximum", ToJson(times.maximum)}});
       }
     }
 
 
     Json::Value DescribeCounts(const PeerAssociations& associations)
     {
-      Json::Value json;
-
-      if (associations.open)
-      {
-        json["Open"] = ToJson(*associations.open);
-      }
+      Json::Value json = MakeObject({{"Open", IfKnown(associations.open)},
+                                     {"LatestRejection", IfAny(associations.rejection)}});
 
       for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
       {
         json[ToKey(ToLabel(outcome))] = ToJson(associations.GetCount(outcome));
-      }
-
-      if (!associations.rejection.empty())
-      {
-        json["LatestRejection"] = associations.rejection;
       }
 
       AddTimes(json, "SetupTime", associations.setup);
@@ -65,61 +56,18 @@ namespace OrthancPerf
     }
 
 
-    void AddSize(Json::Value& json, const char* key, std::uint32_t bytes)
-    {
-      if (bytes > 0)
-      {
-        json[key] = bytes;
-      }
-    }
-
-
-    void AddParties(Json::Value& json, const AssociationParties& parties, Direction direction)
-    {
-      AddText(json, "CallingTitle", parties.callingTitle);
-      AddText(json, "CalledTitle", parties.calledTitle);
-
-      // The requestor says these of itself: when Orthanc calls, they are Orthanc's own
-      if (direction == Direction::Receive)
-      {
-        AddText(json, "ImplementationVersion", parties.implementationVersion);
-        AddSize(json, "MaximumPduLength", parties.maximumLength);
-      }
-    }
-
-
     Json::Value Describe(const TcpSummary& tcp)
     {
-      Json::Value json;
-
-      if (tcp.roundTrip > Duration::zero())
-      {
-        json["RoundTrip"] = ToJson(tcp.roundTrip);
-      }
-
-      AddSize(json, "SendMss", tcp.sendMss);
-      AddSize(json, "ReceiveMss", tcp.receiveMss);
-      json["Retransmits"] = tcp.retransmits;
-      AddIfKnown(json, "MinimumRoundTrip", tcp.minimumRoundTrip);
-      AddIfKnown(json, "SendWindow", tcp.sendWindow);
-      AddIfKnown(json, "ReceiveWindow", tcp.receiveWindow);
-      AddIfKnown(json, "Busy", tcp.busy);
-      AddIfKnown(json, "ReceiveWindowLimited", tcp.receiveWindowLimited);
-      AddIfKnown(json, "SendBufferLimited", tcp.sendBufferLimited);
-      return json;
-    }
-
-
-    void AddAssociations(Json::Value& json, const PeerAssociations& associations,
-                         Direction direction)
-    {
-      json["Associations"] = DescribeCounts(associations);
-      AddParties(json, associations.parties, direction);
-
-      if (associations.tcp)
-      {
-        json["Tcp"] = Describe(*associations.tcp);
-      }
+      return MakeObject({{"RoundTrip", IfAny(ToSeconds(tcp.roundTrip))},
+                         {"SendMss", IfAny(tcp.sendMss)},
+                         {"ReceiveMss", IfAny(tcp.receiveMss)},
+                         {"Retransmits", tcp.retransmits},
+                         {"MinimumRoundTrip", IfKnown(tcp.minimumRoundTrip)},
+                         {"SendWindow", IfKnown(tcp.sendWindow)},
+                         {"ReceiveWindow", IfKnown(tcp.receiveWindow)},
+                         {"Busy", IfKnown(tcp.busy)},
+                         {"ReceiveWindowLimited", IfKnown(tcp.receiveWindowLimited)},
+                         {"SendBufferLimited", IfKnown(tcp.sendBufferLimited)}});
     }
 
 
@@ -138,22 +86,31 @@ namespace OrthancPerf
         json["PhaseShares"] = GetShares(traffic);
       }
 
-      if (associations.IsAny())
+      if (!associations.IsAny())
       {
-        AddAssociations(json, associations, direction);
+        return json;
       }
 
-      return json;
+      // The requestor says some of these of itself: when Orthanc calls, they are Orthanc's own
+      const AssociationParties& parties = associations.parties;
+      const bool isPeers = direction == Direction::Receive;
+      return MakeObject(
+          {{"Associations", DescribeCounts(associations)},
+           {"CallingTitle", IfAny(parties.callingTitle)},
+           {"CalledTitle", IfAny(parties.calledTitle)},
+           {"ImplementationVersion", isPeers ? IfAny(parties.implementationVersion) : std::nullopt},
+           {"MaximumPduLength", isPeers ? IfAny(parties.maximumLength) : std::nullopt},
+           {"Tcp", associations.tcp ? std::make_optional(Describe(*associations.tcp)) : std::nullopt}},
+          json);
     }
 
 
     Json::Value Describe(const PeerSummary& peer)
     {
-      Json::Value json;
-      json["Name"] = peer.name;
-      json["Address"] = peer.address;
-      json["FirstSeen"] = ToJson(peer.firstSeen);
-      json["LastSeen"] = ToJson(peer.lastSeen);
+      Json::Value json = MakeObject({{"Name", peer.name},
+                                     {"Address", peer.address},
+                                     {"FirstSeen", ToJson(peer.firstSeen)},
+                                     {"LastSeen", ToJson(peer.lastSeen)}});
 
       for (const Direction direction : GetAllDirections())
       {

@@ -19,39 +19,38 @@ namespace OrthancPerf
 
     Json::Value Describe(const FinishedRequest& request)
     {
-      Json::Value json;
-      json["Class"] = ToLabel(request.route);
-      AddIfKnown(json, "Status", request.status);
-      json["Address"] = request.address;
-      AddText(json, "Product", request.product);
-      json["Size"] = ToJson(request.bytesSent);
-      json["FinishedAt"] = ToJson(request.finishedAt);
-      json["Duration"] = ToJson(request.GetDuration());
-      json["ClientWait"] = ToJson(request.clientWait);
-      json["Phases"] = Json::objectValue;
-
-      if (IsDimse(request.route))
-      {
-        json["Responses"] = request.responses;
-        AddIfKnown(json, "FirstResponse", request.firstResponse);
-      }
+      Json::Value phases = Json::objectValue;
 
       for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
       {
-        AddIfKnown(json["Phases"], ToKey(ToLabel(REQUEST_PHASES[i])).c_str(), request.phases[i]);
+        if (const std::optional<Duration>& time = request.phases[i])
+        {
+          phases[ToKey(ToLabel(REQUEST_PHASES[i]))] = ToJson(*time);
+        }
       }
 
-      return json;
+      const bool isDimse = IsDimse(request.route);
+      return MakeObject(
+          {{"Class", ToLabel(request.route)},
+           {"Status", IfKnown(request.status)},
+           {"Address", request.address},
+           {"Product", IfAny(request.product)},
+           {"Size", ToJson(request.bytesSent)},
+           {"FinishedAt", ToJson(request.finishedAt)},
+           {"Duration", ToJson(request.GetDuration())},
+           {"ClientWait", ToJson(request.clientWait)},
+           {"Phases", phases},
+           {"Responses", OnlyIf(isDimse, request.responses)},
+           {"FirstResponse", isDimse ? IfKnown(request.firstResponse) : std::nullopt}});
     }
 
 
     Json::Value Describe(const ReadSummary& sums)
     {
-      Json::Value json;
-      json["Requests"] = ToJson(sums.CountRequests());
-      json["Failed"] = ToJson(sums.CountFailed());
-      json["Bytes"] = ToJson(sums.bytes);
-      json["ClientWait"] = ToJson(sums.clientWait);
+      Json::Value json = MakeObject({{"Requests", ToJson(sums.CountRequests())},
+                                     {"Failed", ToJson(sums.CountFailed())},
+                                     {"Bytes", ToJson(sums.bytes)},
+                                     {"ClientWait", ToJson(sums.clientWait)}});
 
       for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
       {

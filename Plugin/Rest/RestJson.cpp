@@ -11,29 +11,32 @@ namespace OrthancPerf
   }
 
 
+  Json::Value MakeObject(std::initializer_list<JsonMember> members, Json::Value object)
+  {
+    for (const JsonMember& member : members)
+    {
+      if (member.value)
+      {
+        object[member.key] = std::move(*member.value);
+      }
+    }
+
+    return object;
+  }
+
+
   Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates)
   {
-    Json::Value json;
-    json["Instances"] = ToCount(traffic.instances);
-    json["Bytes"] = ToCount(traffic.bytes);
-    json["InstancesPerSecond"] = rates.instances;
-    json["BytesPerSecond"] = rates.bytes;
-
-    if (traffic.areStallsObserved)
-    {
-      json["Stalls"] = ToCount(traffic.stalls);
-      json["StallTime"] = traffic.stallSeconds;
-    }
-
-    if (traffic.isRemoteObserved)
-    {
-      json["RemoteRoundTrips"] = ToCount(traffic.remoteRoundTrips);
-    }
-
-    if (traffic.isDatabaseObserved)
-    {
-      json["DatabaseRoundTrips"] = ToCount(traffic.databaseRoundTrips);
-    }
+    Json::Value json = MakeObject(
+        {{"Instances", ToCount(traffic.instances)},
+         {"Bytes", ToCount(traffic.bytes)},
+         {"InstancesPerSecond", rates.instances},
+         {"BytesPerSecond", rates.bytes},
+         {"Stalls", OnlyIf(traffic.areStallsObserved, ToCount(traffic.stalls))},
+         {"StallTime", OnlyIf(traffic.areStallsObserved, traffic.stallSeconds)},
+         {"RemoteRoundTrips", OnlyIf(traffic.isRemoteObserved, ToCount(traffic.remoteRoundTrips))},
+         {"DatabaseRoundTrips",
+          OnlyIf(traffic.isDatabaseObserved, ToCount(traffic.databaseRoundTrips))}});
 
     for (const Outcome outcome : GetAllOutcomes())
     {

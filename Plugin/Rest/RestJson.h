@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -57,26 +59,46 @@ namespace OrthancPerf
     return list;
   }
 
-  // What is not known is absent
-  inline void AddText(Json::Value& json, const char* key, const std::string& text)
+  struct JsonMember
   {
-    if (!text.empty())
-    {
-      json[key] = text;
-    }
+    const char* key;
+    mutable std::optional<Json::Value> value;  // is moved into the object
+  };
+
+  // An object, which may have members already, with these; what has no value is absent:
+  //
+  //   MakeObject({{"Size", 512}, {"Reason", IfAny(reason)}, {"Busy", IfKnown(tcp.busy)}})
+  Json::Value MakeObject(std::initializer_list<JsonMember> members,
+                         Json::Value object = Json::objectValue);
+
+  inline std::optional<Json::Value> OnlyIf(bool isKnown, Json::Value value)
+  {
+    return isKnown ? std::make_optional(std::move(value)) : std::nullopt;
+  }
+
+  // Nothing if the text is empty, or the number 0
+  template <typename T>
+  std::optional<Json::Value> IfAny(const T& value)
+  {
+    return value == T() ? std::nullopt : std::make_optional<Json::Value>(value);
   }
 
   template <typename T>
-  void AddIfKnown(Json::Value& json, const char* key, const std::optional<T>& value)
+  std::optional<Json::Value> IfKnown(const std::optional<T>& value)
   {
     if constexpr (std::is_same_v<T, Duration>)
     {
-      AddIfKnown(json, key, value ? std::optional<double>(ToSeconds(*value)) : std::nullopt);
+      return value ? std::make_optional(ToJson(*value)) : std::nullopt;
     }
-    else if (value)
+    else
     {
-      json[key] = *value;
+      return value ? std::make_optional<Json::Value>(*value) : std::nullopt;
     }
+  }
+
+  inline Json::Value OrNull(const std::string& text)
+  {
+    return text.empty() ? Json::Value() : Json::Value(text);
   }
 
   // A label as a key: "stored" gives "Stored"
@@ -90,7 +112,10 @@ namespace OrthancPerf
 
     for (const Phase phase : GetAllPhases())
     {
-      AddIfKnown(json, ToKey(ToLabel(phase)).c_str(), get(phase));
+      if (std::optional<Json::Value> value = IfKnown(get(phase)))
+      {
+        json[ToKey(ToLabel(phase))] = std::move(*value);
+      }
     }
 
     return json;

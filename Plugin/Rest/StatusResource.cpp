@@ -13,15 +13,13 @@ namespace OrthancPerf
   {
     Json::Value Describe(const PhaseHistogram& seconds)
     {
-      Json::Value json;
-      json["Count"] = ToJson(seconds.count);
-      json["Total"] = seconds.sum;
-      json["Mean"] = seconds.GetMean();
-      json["P50"] = seconds.GetQuantile(0.5);
-      json["P90"] = seconds.GetQuantile(0.9);
-      json["P99"] = seconds.GetQuantile(0.99);
-      json["Maximum"] = seconds.maximum;
-      return json;
+      return MakeObject({{"Count", ToJson(seconds.count)},
+                         {"Total", seconds.sum},
+                         {"Mean", seconds.GetMean()},
+                         {"P50", seconds.GetQuantile(0.5)},
+                         {"P90", seconds.GetQuantile(0.9)},
+                         {"P99", seconds.GetQuantile(0.99)},
+                         {"Maximum", seconds.maximum}});
     }
 
 
@@ -46,9 +44,10 @@ namespace OrthancPerf
 
     Json::Value Describe(const WindowSummary& window)
     {
-      Json::Value json;
-      json["Length"] = ToJson(window.length);
-      json["Covered"] = ToJson(window.covered);
+      Json::Value json = MakeObject(
+          {{"Length", ToJson(window.length)},
+           {"Covered", ToJson(window.covered)},
+           {"Serve", Describe(window.directions[SERVE], window.GetRates(SERVE))}});
 
       for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
       {
@@ -120,76 +119,58 @@ namespace OrthancPerf
 
     Json::Value DescribeProbe(const Probe& probe, const MessageRecorder& recorder)
     {
-      Json::Value json;
-      json["Installed"] = probe.IsInstalled();
-      json["DroppedEvents"] = ToJson(recorder.GetEvents().CountDropped());
-      json["RedirectedCalls"] = Json::objectValue;
-
-      if (!probe.IsInstalled())
-      {
-        json["Reason"] = probe.GetProblem();
-      }
+      Json::Value calls = Json::objectValue;
 
       for (const RedirectionState& function : probe.GetStates())
       {
-        json["RedirectedCalls"][function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
+        calls[function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
       }
 
-      return json;
+      return MakeObject({{"Installed", probe.IsInstalled()},
+                         {"DroppedEvents", ToJson(recorder.GetEvents().CountDropped())},
+                         {"RedirectedCalls", calls},
+                         {"Reason", OnlyIf(!probe.IsInstalled(), probe.GetProblem())}});
     }
 
 
     Json::Value Describe(const SocketOptions& options)
     {
-      Json::Value json;
-      AddIfKnown(json, "TcpNoDelay", options.noDelay);
-      AddIfKnown(json, "ReceiveBuffer", options.receiveBuffer);
-      AddIfKnown(json, "ReceiveBufferFixed", options.isReceiveBufferFixed);
-      AddIfKnown(json, "SendBuffer", options.sendBuffer);
-      AddIfKnown(json, "SendBufferFixed", options.isSendBufferFixed);
-      AddIfKnown(json, "KeepAliveSeconds", options.keepAlive);
-      AddIfKnown(json, "UserTimeoutSeconds", options.userTimeout);
-      json["CongestionControl"] = options.congestionControl;
-      return json;
+      return MakeObject({{"TcpNoDelay", IfKnown(options.noDelay)},
+                         {"ReceiveBuffer", IfKnown(options.receiveBuffer)},
+                         {"ReceiveBufferFixed", IfKnown(options.isReceiveBufferFixed)},
+                         {"SendBuffer", IfKnown(options.sendBuffer)},
+                         {"SendBufferFixed", IfKnown(options.isSendBufferFixed)},
+                         {"KeepAliveSeconds", IfKnown(options.keepAlive)},
+                         {"UserTimeoutSeconds", IfKnown(options.userTimeout)},
+                         {"CongestionControl", options.congestionControl}});
     }
 
 
     Json::Value DescribeMemory(const AdmissionQueue& admission)
     {
       const AdmissionFigures figures = admission.GetFigures();
-      const std::uint64_t limit = ReadMemoryLimit();
       const ProcessMemory process = ProcessMemory::Read();
-
-      Json::Value json;
-      json["IngestBudget"] = ToJson(figures.limit);
-      json["Copies"] = ToJson(AdmissionQueue::COPIES);
-      json["Held"] = ToJson(figures.held);
-      json["InFlight"] = ToJson(figures.inFlight);
-      json["Waiting"] = ToJson(figures.waiting);
-      json["Waits"] = ToJson(figures.waits);
-      json["Waited"] = ToJson(figures.waited);
-      json["GivenUp"] = ToJson(figures.givenUp);
-      json["Anonymous"] = ToJson(process.anonymous);
-      json["Peak"] = ToJson(process.peak);
-
-      if (limit != 0)
-      {
-        json["Limit"] = ToJson(limit);
-      }
-
-      return json;
+      return MakeObject({{"IngestBudget", ToJson(figures.limit)},
+                         {"Copies", ToJson(AdmissionQueue::COPIES)},
+                         {"Held", ToJson(figures.held)},
+                         {"InFlight", ToJson(figures.inFlight)},
+                         {"Waiting", ToJson(figures.waiting)},
+                         {"Waits", ToJson(figures.waits)},
+                         {"Waited", ToJson(figures.waited)},
+                         {"GivenUp", ToJson(figures.givenUp)},
+                         {"Anonymous", ToJson(process.anonymous)},
+                         {"Peak", ToJson(process.peak)},
+                         {"Limit", IfAny(Json::UInt64(ReadMemoryLimit()))}});
     }
 
 
     Json::Value Describe(const OpenAssociation& open)
     {
-      Json::Value json;
-      json["Direction"] = ToKey(ToLabel(open.direction));
-      json["Peer"] = open.peer.name;
-      json["Address"] = open.peer.address;
-      json["Age"] = ToJson(open.age);
-      json["InForce"] = Describe(open.options);
-      return json;
+      return MakeObject({{"Direction", ToKey(ToLabel(open.direction))},
+                         {"Peer", open.peer.name},
+                         {"Address", open.peer.address},
+                         {"Age", ToJson(open.age)},
+                         {"InForce", Describe(open.options)}});
     }
 
 
@@ -197,25 +178,22 @@ namespace OrthancPerf
     Json::Value DescribeSockets(const Probe& probe, const MessageRecorder& recorder)
     {
       const SettingsTrial trial = probe.GetTrial();
-
-      Json::Value json;
-      json["InForce"] = Describe(trial.inForce);
-      json["Problems"] =
-          ListJson(trial.problems, [](const std::string& problem) { return problem; });
-      json["Connections"] = ListJson(GetOpenAssociations(recorder, Clock::now()),
-                                     [](const OpenAssociation& open) { return Describe(open); });
-      return json;
+      return MakeObject(
+          {{"InForce", Describe(trial.inForce)},
+           {"Problems",
+            ListJson(trial.problems, [](const std::string& problem) { return problem; })},
+           {"Connections", ListJson(GetOpenAssociations(recorder, Clock::now()),
+                                    [](const OpenAssociation& open) { return Describe(open); })}});
     }
 
 
     Json::Value Describe(const SyntaxVerdict& verdict)
     {
       const TransferSyntax* const syntax = FindWritableSyntax(verdict.transferSyntax);
-
-      Json::Value json;
-      json["TransferSyntax"] = verdict.transferSyntax;
-      json["Name"] = syntax == nullptr ? "" : syntax->name;
-      json["State"] = ToKey(ToLabel(verdict.state));
+      Json::Value json = MakeObject({{"TransferSyntax", verdict.transferSyntax},
+                                     {"Name", syntax == nullptr ? "" : syntax->name},
+                                     {"State", ToKey(ToLabel(verdict.state))},
+                                     {"Reason", IfAny(verdict.reason)}});
 
       if (verdict.state == SyntaxVerdict::State::Works)
       {
@@ -223,60 +201,51 @@ namespace OrthancPerf
         json["TriedLast"] = verdict.lastUntil > Clock::now();
       }
 
-      AddText(json, "Reason", verdict.reason);
       return json;
     }
 
 
     Json::Value Describe(const EngineVerdict& verdict)
     {
-      Json::Value json;
-      json["Name"] = verdict.engine;
-      json["Available"] = verdict.isAvailable;
-      json["Syntaxes"] =
-          ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax) { return Describe(syntax); });
-      AddText(json, "Reason", verdict.reason);
-      return json;
+      return MakeObject(
+          {{"Name", verdict.engine},
+           {"Available", verdict.isAvailable},
+           {"Syntaxes", ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax)
+                                 { return Describe(syntax); })},
+           {"Reason", IfAny(verdict.reason)}});
     }
 
 
     Json::Value Describe(const PluginLock& lock)
     {
-      Json::Value json;
-      json["Known"] = lock.IsKnown();
-      json["Released"] = ToJson(lock.CountReleased());
-      json["Kept"] = ToJson(lock.CountKept());
-      AddText(json, "Reason", lock.GetProblem());
-      return json;
+      return MakeObject({{"Known", lock.IsKnown()},
+                         {"Released", ToJson(lock.CountReleased())},
+                         {"Kept", ToJson(lock.CountKept())},
+                         {"Reason", IfAny(lock.GetProblem())}});
     }
 
 
     Json::Value Describe(const EngineFailure& failure)
     {
-      Json::Value json;
-      json["Engine"] = failure.engine.empty() ? Json::Value() : Json::Value(failure.engine);
-      json["Target"] = failure.target;
-      json["Reason"] = failure.reason;
-      json["Count"] = ToJson(failure.count);
-      return json;
+      return MakeObject({{"Engine", OrNull(failure.engine)},
+                         {"Target", failure.target},
+                         {"Reason", failure.reason},
+                         {"Count", ToJson(failure.count)}});
     }
 
 
     Json::Value DescribeTranscoding(const TranscodingSources& sources)
     {
       const std::string problem = sources.getProblem();
-
-      Json::Value json;
-      json["InEffect"] = problem.empty();
-      json["Tested"] = sources.isTested();
-      json["PluginLock"] = Describe(sources.lock);
-      AddText(json, "Reason", problem);
-
-      json["Engines"] = ListJson(sources.engines.GetVerdicts(),
-                                 [](const EngineVerdict& verdict) { return Describe(verdict); });
-      json["Failures"] = ListJson(sources.failures.Get(),
-                                  [](const EngineFailure& failure) { return Describe(failure); });
-      return json;
+      return MakeObject(
+          {{"InEffect", problem.empty()},
+           {"Tested", sources.isTested()},
+           {"PluginLock", Describe(sources.lock)},
+           {"Reason", IfAny(problem)},
+           {"Engines", ListJson(sources.engines.GetVerdicts(),
+                                [](const EngineVerdict& verdict) { return Describe(verdict); })},
+           {"Failures", ListJson(sources.failures.Get(), [](const EngineFailure& failure)
+                                 { return Describe(failure); })}});
     }
   }
 
