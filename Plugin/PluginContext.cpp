@@ -5,11 +5,9 @@
 #include "Advisor/Rules/Rules.h"
 #include "Network/GatheredFile.h"
 #include "Rest/Resources.h"
-#include "Rest/StatusResource.h"
 #include "Sdk/CompareResource.h"
 #include "Sdk/HealthParts.h"
-#include "Tuning/JsonMergePatch.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/TuningReader.h"
 
 #include <algorithm>
@@ -53,12 +51,13 @@ namespace OrthancPerf
     }
 
 
-    WatchedPlaces GetWatchedPlaces(const ServerConfiguration& server)
+    TuningPersistence MakePersistence(const Orthanc& orthanc)
     {
-      WatchedPlaces places;
-      places.dicomPort = server.dicomPort;
-      places.httpPort = server.httpPort;
-      return places;
+      return {[&orthanc] { return orthanc.GetGlobalProperty(TUNING_PROPERTY); },
+              [&orthanc](const std::string& text)
+              {
+                orthanc.SetGlobalProperty(TUNING_PROPERTY, text);
+              }};
     }
 
 
@@ -82,10 +81,11 @@ namespace OrthancPerf
     filterUpload_(filterUpload),
     recentInstances_(configuration.recentInstances),
     recentRequests_(configuration.recentInstances),
-    peers_(configuration.maximumPeers, [this] { return ListOpenAssociations(); }),
+    peers_(configuration.maximumPeers,
+           [this] { return GetOpenAssociations(recorder_, Clock::now()); }),
     evidence_(peers_, server_.dicomThreads),
     journal_({&traffic_, &peers_, &recentInstances_, &recentRequests_, &history_, &evidence_}),
-    probe_(GetWatchedPlaces(server_), recorder_, {},
+    probe_({server_.dicomPort, server_.httpPort}, recorder_, {},
            DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
     tracker_(journal_, recorder_),
     transcoding_(
@@ -95,7 +95,7 @@ namespace OrthancPerf
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
     tuning_(
         configuration.tuning,
-        configuration.persistTuning ? std::make_optional(MakeTuningPersistence()) : std::nullopt,
+        configuration.persistTuning ? std::make_optional(MakePersistence(orthanc_)) : std::nullopt,
         [this](const Tuning& tuning) { OnTuningChanged(tuning); },
         // What is in force already is none of a change's faults
         [this](const Tuning& current, const Tuning& proposed)
@@ -258,16 +258,6 @@ namespace OrthancPerf
   }
 
 
-  TuningPersistence PluginContext::MakeTuningPersistence() const
-  {
-    return {[this] { return orthanc_.GetGlobalProperty(TUNING_PROPERTY); },
-            [this](const std::string& text)
-            {
-              orthanc_.SetGlobalProperty(TUNING_PROPERTY, text);
-            }};
-  }
-
-
   Evidence PluginContext::GatherEvidence()
   {
     Evidence evidence = evidence_.Gather();
@@ -349,12 +339,6 @@ namespace OrthancPerf
   }
 
 
-  std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
-  {
-    return GetOpenAssociations(recorder_, Clock::now());
-  }
-
-
   MetricFigures PluginContext::GatherMetrics()
   {
     MetricFigures figures;
@@ -379,7 +363,7 @@ namespace OrthancPerf
 
   void PluginContext::LookAtAssociations()
   {
-    const std::vector<OpenAssociation> open = ListOpenAssociations();
+    const std::vector<OpenAssociation> open = GetOpenAssociations(recorder_, Clock::now());
     const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
     history_.Observe(open.size(), admission);
     evidence_.OnMemory(memoryWatch_.Look(

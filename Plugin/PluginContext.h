@@ -124,7 +124,6 @@ namespace OrthancPerf
     void RegisterRoutes(const PerfConfiguration& configuration);
     void WarnOfProbe();
     std::optional<std::set<std::string>> ListJobTypes();
-    std::vector<OpenAssociation> ListOpenAssociations() const;
     MetricFigures GatherMetrics();
     void LookAtAssociations();
     void LoadTuning();
@@ -138,7 +137,6 @@ namespace OrthancPerf
                 BackgroundThread::Work work);
     void LimitMemory(const MemoryTuning& settings);
     Evidence GatherEvidence();
-    TuningPersistence MakeTuningPersistence() const;
     void RegisterUploadFilter();
     void RegisterTranscoder();
 

@@ -5,7 +5,7 @@
 #include "Ingest/InstanceTracker.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
-#include "Rest/StatusResource.h"
+#include "Rest/Resources.h"
 #include "Sdk/Orthanc.h"
 #include "Transcoding/EngineFailures.h"
 #include "Transcoding/Engines/EngineDirectory.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
-#include "Advisor/FindingTexts.h"
+#include "Advisor/Finding.h"
 
 #include <functional>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "Rest/RestJson.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 
@@ -298,11 +298,10 @@ namespace OrthancPerf
 
   Json::Value Comparison::GetContent() const
   {
-    return MakeObject(
-        {{"Resource", request_.resource},
-         {"Instances", ToJson(std::uint64_t(instances_.size()))},
-         {"FinishedInstances", ToJson(std::uint64_t(step_))},
-         {"Results", ListJson(rows_, [](const Row& row) { return Describe(row); })}});
+    return MakeObject({{"Resource", request_.resource},
+                       {"Instances", ToJson(std::uint64_t(instances_.size()))},
+                       {"FinishedInstances", ToJson(std::uint64_t(step_))},
+                       {"Results", ListJson(rows_, [](const Row& row) { return Describe(row); })}});
   }
 
 

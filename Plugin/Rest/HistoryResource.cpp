@@ -47,35 +47,37 @@ namespace OrthancPerf
     {
       const auto list = [&excerpt, place](bool isObserved, auto get)
       {
-        return isObserved ? std::make_optional(ListJson(
-                                excerpt.points, [&get, place](const HistoryPoint& point)
-                                { return Json::Value(get(point.directions[place])); }))
+        return isObserved ? std::make_optional(
+                                ListJson(excerpt.points, [&get, place](const HistoryPoint& point)
+                                         { return Json::Value(get(point.directions[place])); }))
                           : std::nullopt;
       };
       const auto count = [](auto member)
       {
-        return [member](const TrafficBucket& traffic) { return ToCount(traffic.*member); };
+        return [member](const TrafficBucket& traffic)
+        {
+          return ToCount(traffic.*member);
+        };
       };
       const bool areStallsObserved = excerpt.areStallsObserved[place];
-      return MakeObject(
-          {{"Instances", list(true, count(&TrafficBucket::instances))},
-           {"Bytes", list(true, count(&TrafficBucket::bytes))},
-           {"Failed", list(true, [](const TrafficBucket& traffic)
-                           { return ToCount(traffic.GetOutcome(Outcome::Failed)); })},
-           {"Stalls", list(areStallsObserved, count(&TrafficBucket::stalls))},
-           {"StallSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
-                                 { return traffic.stallSeconds; })},
-           {"RemoteRoundTrips", list(IsObserved(excerpt, place, Phase::Remote),
-                                     count(&TrafficBucket::remoteRoundTrips))},
-           {"DatabaseRoundTrips", list(IsObserved(excerpt, place, Phase::Database),
-                                       count(&TrafficBucket::databaseRoundTrips))},
-           {"Phases", ListPhases(
-                          [&](Phase phase)
-                          {
-                            return list(IsObserved(excerpt, place, phase),
-                                        [phase](const TrafficBucket& traffic)
-                                        { return traffic.GetSeconds(phase); });
-                          })}});
+      return MakeObject({{"Instances", list(true, count(&TrafficBucket::instances))},
+                         {"Bytes", list(true, count(&TrafficBucket::bytes))},
+                         {"Failed", list(true, [](const TrafficBucket& traffic)
+                                         { return ToCount(traffic.GetOutcome(Outcome::Failed)); })},
+                         {"Stalls", list(areStallsObserved, count(&TrafficBucket::stalls))},
+                         {"StallSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
+                                               { return traffic.stallSeconds; })},
+                         {"RemoteRoundTrips", list(IsObserved(excerpt, place, Phase::Remote),
+                                                   count(&TrafficBucket::remoteRoundTrips))},
+                         {"DatabaseRoundTrips", list(IsObserved(excerpt, place, Phase::Database),
+                                                     count(&TrafficBucket::databaseRoundTrips))},
+                         {"Phases", ListPhases(
+                                        [&](Phase phase)
+                                        {
+                                          return list(IsObserved(excerpt, place, phase),
+                                                      [phase](const TrafficBucket& traffic)
+                                                      { return traffic.GetSeconds(phase); });
+                                        })}});
     }
 
 

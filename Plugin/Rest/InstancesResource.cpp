@@ -71,11 +71,11 @@ namespace OrthancPerf
 
       if (const std::optional<DatabaseRecord>& database = instance.database)
       {
-        json["Database"] = MakeObject(
-            {{"RoundTrips", database->roundTrips},
-             {"Server", IfAny(database->server)},
-             {"Latency", OnlyIf(database->roundTrips > 0, ToJson(database->shortest))},
-             {"Queued", IfKnown(database->queued)}});
+        json["Database"] =
+            MakeObject({{"RoundTrips", database->roundTrips},
+                        {"Server", IfAny(database->server)},
+                        {"Latency", OnlyIf(database->roundTrips > 0, ToJson(database->shortest))},
+                        {"Queued", IfKnown(database->queued)}});
       }
 
       if (instance.transcoding)

@@ -100,7 +100,8 @@ namespace OrthancPerf
            {"CalledTitle", IfAny(parties.calledTitle)},
            {"ImplementationVersion", isPeers ? IfAny(parties.implementationVersion) : std::nullopt},
            {"MaximumPduLength", isPeers ? IfAny(parties.maximumLength) : std::nullopt},
-           {"Tcp", associations.tcp ? std::make_optional(Describe(*associations.tcp)) : std::nullopt}},
+           {"Tcp",
+            associations.tcp ? std::make_optional(Describe(*associations.tcp)) : std::nullopt}},
           json);
     }
 

@@ -3,17 +3,29 @@
 
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
+#include "Answers/AnswerCompression.h"
+#include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentRequests.h"
+#include "Metrics/ServerTraffic.h"
+#include "Network/MessageRecorder.h"
+#include "Network/Probe.h"
+#include "Redirection/PluginLock.h"
 #include "Rest/DashboardFile.h"
+#include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Transcoding/EngineFailures.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
+#include <chrono>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -45,6 +57,40 @@ namespace OrthancPerf
   // GET /perf/history: what charts show, the last hour by the second or the last day by the minute,
   // and when the tuning was changed
   void RegisterHistoryResource(RestRouter& router, History& history, const TuningChanges& changes);
+
+  // What "Transcoding" in /perf/status is made of. All must outlive the router.
+  struct TranscodingSources
+  {
+    const EngineDirectory& engines;
+    const EngineFailures& failures;
+    const PluginLock& lock;
+
+    // Whether the self-test of the engines is over
+    std::function<bool()> isTested;
+
+    // Why received instances are not transcoded as the tuning asks; empty: they are
+    std::function<std::string()> getProblem;
+  };
+
+  // What /perf/status is made of. All must outlive the router.
+  struct StatusSources
+  {
+    Json::Value versions;
+    std::chrono::system_clock::time_point startedAt;
+    const PluginState& state;
+    const InstanceTracker& tracker;
+    const ServerTraffic& traffic;
+    const TuningStore& tuning;
+    bool isTuningAllowed;  // "AllowTuning"
+    const Probe& probe;
+    const AnswerCompression& answers;
+    const MessageRecorder& recorder;
+    TranscodingSources transcoding;
+  };
+
+  // GET /perf/status: versions, what is hooked and what is not, and why; what of the tuning is in
+  // force on the DICOM connections; what the transcoding engines can do; rates and percentiles.
+  void RegisterStatusResource(RestRouter& router, const StatusSources& sources);
 
   // What GET, PUT and DELETE /perf/tuning need
   struct TuningResourceSources

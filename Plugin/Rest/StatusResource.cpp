@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/StatusResource.h"
+#include "Rest/Resources.h"
 
 #include "Admission/MemoryLimit.h"
 #include "Advisor/MemoryWatch.h"
@@ -44,10 +44,10 @@ namespace OrthancPerf
 
     Json::Value Describe(const WindowSummary& window)
     {
-      Json::Value json = MakeObject(
-          {{"Length", ToJson(window.length)},
-           {"Covered", ToJson(window.covered)},
-           {"Serve", Describe(window.directions[SERVE], window.GetRates(SERVE))}});
+      Json::Value json =
+          MakeObject({{"Length", ToJson(window.length)},
+                      {"Covered", ToJson(window.covered)},
+                      {"Serve", Describe(window.directions[SERVE], window.GetRates(SERVE))}});
 
       for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
       {
@@ -207,12 +207,11 @@ namespace OrthancPerf
 
     Json::Value Describe(const EngineVerdict& verdict)
     {
-      return MakeObject(
-          {{"Name", verdict.engine},
-           {"Available", verdict.isAvailable},
-           {"Syntaxes", ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax)
-                                 { return Describe(syntax); })},
-           {"Reason", IfAny(verdict.reason)}});
+      return MakeObject({{"Name", verdict.engine},
+                         {"Available", verdict.isAvailable},
+                         {"Syntaxes", ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax)
+                                               { return Describe(syntax); })},
+                         {"Reason", IfAny(verdict.reason)}});
     }
 
 
@@ -244,8 +243,8 @@ namespace OrthancPerf
            {"Reason", IfAny(problem)},
            {"Engines", ListJson(sources.engines.GetVerdicts(),
                                 [](const EngineVerdict& verdict) { return Describe(verdict); })},
-           {"Failures", ListJson(sources.failures.Get(), [](const EngineFailure& failure)
-                                 { return Describe(failure); })}});
+           {"Failures", ListJson(sources.failures.Get(),
+                                 [](const EngineFailure& failure) { return Describe(failure); })}});
     }
   }
 

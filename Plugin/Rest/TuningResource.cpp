@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/Resources.h"
 
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/TuningReader.h"
 
 #include <functional>
@@ -48,8 +48,7 @@ namespace OrthancPerf
     const auto put = [sources](const RestRequest& request)
     {
       return Change(sources, request,
-                    [&](const OnTuningChange& onChange)
-                    {
+                    [&](const OnTuningChange& onChange) {
                       return sources.store.Merge(
                           ParseJson(request.body.data(), request.body.size()), onChange);
                     });

@@ -2,7 +2,7 @@
 #include "Sdk/CompareResource.h"
 
 #include "Rest/Comparison.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include <memory>
 #include <mutex>

@@ -169,7 +169,7 @@ namespace OrthancPerf
 
   bool Orthanc::HasInstance(const std::string& instanceId) const
   {
-    return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
+    return FindInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
   }
 
   std::set<std::string> Orthanc::ListJobTypes() const
@@ -215,12 +215,6 @@ namespace OrthancPerf
     throw SdkError("GET " + uri, OrthancPluginErrorCode_UnknownResource);
   }
 
-  std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
-  {
-    const std::optional<std::string> text = FindTextInRestApi(uri);
-    return text ? std::optional<Json::Value>(ReadJson(*text)) : std::nullopt;
-  }
-
   std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
   {
     AnswerBuffer answer(context_);
@@ -229,7 +223,7 @@ namespace OrthancPerf
     return answer.ToString();
   }
 
-  std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
+  std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
   {
     AnswerBuffer answer(context_);
     const OrthancPluginErrorCode code =
@@ -238,7 +232,7 @@ namespace OrthancPerf
     switch (code)
     {
       case OrthancPluginErrorCode_Success:
-        return answer.ToString();
+        return ReadJson(answer.ToString());
 
       case OrthancPluginErrorCode_UnknownResource:
       case OrthancPluginErrorCode_InexistentItem:

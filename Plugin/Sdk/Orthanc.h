@@ -80,9 +80,6 @@ namespace OrthancPerf
     // The same; nothing if Orthanc knows no such resource
     std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
 
-    // The same as it is, for routes that answer with a text
-    std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
-
     // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
     std::string GetInstanceFile(const std::string& instanceId) const;
 

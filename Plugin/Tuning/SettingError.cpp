@@ -31,9 +31,9 @@ namespace OrthancPerf
   SettingError::SettingError(const std::string& message, std::string key, std::string found,
                              std::string allowed) :
     std::runtime_error(message),
-    key_(std::move(key)),
-    found_(std::move(found)),
-    allowed_(std::move(allowed))
+    key(std::move(key)),
+    found(std::move(found)),
+    allowed(std::move(allowed))
   {
   }
 
@@ -41,9 +41,9 @@ namespace OrthancPerf
   Json::Value SettingError::ToJson() const
   {
     Json::Value json(Json::objectValue);
-    json["Key"] = key_;
-    json["Found"] = found_;
-    json["Allowed"] = allowed_;
+    json["Key"] = key;
+    json["Found"] = found;
+    json["Allowed"] = allowed;
     return json;
   }
 

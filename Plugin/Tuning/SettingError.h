@@ -27,30 +27,12 @@ namespace OrthancPerf
     SettingError(const std::string& message, std::string key, std::string found,
                  std::string allowed);
 
-    // The path of the key, such as "DicomSockets.ReceiveBuffer"
-    const std::string& GetKey() const
-    {
-      return key_;
-    }
-
-    // What was there, as JSON cut at MAXIMUM_DESCRIPTION
-    const std::string& GetFound() const
-    {
-      return found_;
-    }
-
-    const std::string& GetAllowed() const
-    {
-      return allowed_;
-    }
-
     // {"Key", "Found", "Allowed"}, all of them strings
     Json::Value ToJson() const;
 
-  private:
-    std::string key_;
-    std::string found_;
-    std::string allowed_;
+    const std::string key;    // its path, such as "DicomSockets.ReceiveBuffer"
+    const std::string found;  // as JSON, cut at MAXIMUM_DESCRIPTION
+    const std::string allowed;
   };
 
 

@@ -2,7 +2,7 @@
 #include "Tuning/TuningReader.h"
 
 #include "Dicom/TransferSyntax.h"
-#include "Tuning/JsonMergePatch.h"
+#include "Tuning/Json.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 
@@ -60,7 +60,7 @@ namespace OrthancPerf
         // In a patch: as the configuration has it
         throw key == "Perf" || key == "Tuning"
             ? SettingError("Leave out \"" + key + "\": a change begins with its sections", key,
-                           error.GetFound(), boost::algorithm::join(GetTuningSections(), ", "))
+                           error.found, boost::algorithm::join(GetTuningSections(), ", "))
             : error;
       }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningStore.h"
 
-#include "Tuning/JsonMergePatch.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 

@@ -5,7 +5,7 @@
 #include "Metrics/MetricTable.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/MessageRecorder.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include <json/json.h>
 

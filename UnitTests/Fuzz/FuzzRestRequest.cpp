@@ -13,11 +13,10 @@
 #include "Rest/Comparison.h"
 #include "Rest/Resources.h"
 #include "Rest/RestMessage.h"
-#include "Rest/StatusResource.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/Worker/WorkerChannel.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include <json/json.h>
 

@@ -4,7 +4,7 @@
 // Any text as what the database kept of an earlier release: it is in force, or is ignored with a
 // warning.
 #include "Fuzz/Require.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
@@ -55,7 +55,7 @@ namespace
     }
     catch (const SettingError& e)
     {
-      Require(!e.GetKey().empty());
+      Require(!e.key.empty());
     }
   }
 

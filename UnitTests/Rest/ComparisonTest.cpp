@@ -64,8 +64,8 @@ namespace OrthancPerf
       }
       catch (const SettingError& error)
       {
-        EXPECT_FALSE(error.GetAllowed().empty()) << body;
-        return error.GetKey();
+        EXPECT_FALSE(error.allowed.empty()) << body;
+        return error.key;
       }
     }
 

@@ -3,7 +3,7 @@
 
 #include "Metrics/Associations.h"
 #include "Metrics/Instances.h"
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestRouter.h"
 
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include <gtest/gtest.h>
 

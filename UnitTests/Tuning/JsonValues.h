@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 #include "Tuning/SettingError.h"
 
 #include <gtest/gtest.h>

@@ -98,9 +98,9 @@ TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
     {
       const SettingError error =
           CatchError([&] { PerfConfiguration::Parse(MakeSection(key.name, value)); });
-      EXPECT_EQ("Perf." + key.name, error.GetKey());
-      EXPECT_EQ(Describe(value), error.GetFound());
-      EXPECT_EQ(key.allowed, error.GetAllowed());
+      EXPECT_EQ("Perf." + key.name, error.key);
+      EXPECT_EQ(Describe(value), error.found);
+      EXPECT_EQ(key.allowed, error.allowed);
     }
 
     wrong.pop_back();
@@ -132,7 +132,7 @@ TEST(PerfConfiguration, TheSectionIsAnObject)
   for (const char* section : {"[true]", "[1]", "[\"on\"]", "[[]]"})
   {
     EXPECT_EQ("Perf",
-              CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).GetKey());
+              CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).key);
   }
 }
 
@@ -173,7 +173,7 @@ TEST(PerfConfiguration, AnotherSpellingOfEnableIsRefused)
 {
   const SettingError error =
       CatchError([] { PerfConfiguration::Parse(Parse(R"({"Enabled": false})")); });
-  EXPECT_NE(std::string::npos, error.GetAllowed().find("\"Enable\""));
+  EXPECT_NE(std::string::npos, error.allowed.find("\"Enable\""));
 }
 
 

@@ -141,14 +141,14 @@ TEST(TuningReader, NamesTheKeyOfEachWrongValue)
     {
       const Json::Value document = MakeDocument(key, value);
       const SettingError error = CatchError([&document] { ReadTuningPatch(document); });
-      EXPECT_EQ(key.GetPath(), error.GetKey());
-      EXPECT_EQ(Describe(value), error.GetFound());
-      EXPECT_EQ(key.allowed, error.GetAllowed());
+      EXPECT_EQ(key.GetPath(), error.key);
+      EXPECT_EQ(Describe(value), error.found);
+      EXPECT_EQ(key.allowed, error.allowed);
 
       std::vector<std::string> warnings;
       const SettingError inConfiguration =
           CatchError([&] { ReadTuningConfiguration(document, "Perf.Tuning", warnings); });
-      EXPECT_EQ("Perf.Tuning." + key.GetPath(), inConfiguration.GetKey());
+      EXPECT_EQ("Perf.Tuning." + key.GetPath(), inConfiguration.key);
     }
   }
 }
@@ -184,8 +184,8 @@ TEST(TuningReader, SectionsAndDocumentAreObjects)
   for (const char* section : {"true", "1", "\"stock\"", "[]", "[{}]"})
   {
     const Json::Value document = Parse(R"({"DicomSockets": )" + std::string(section) + "}");
-    EXPECT_EQ("DicomSockets", CatchError([&] { ReadTuningPatch(document); }).GetKey());
-    EXPECT_EQ("", CatchError([&] { ReadTuningPatch(document["DicomSockets"]); }).GetKey());
+    EXPECT_EQ("DicomSockets", CatchError([&] { ReadTuningPatch(document); }).key);
+    EXPECT_EQ("", CatchError([&] { ReadTuningPatch(document["DicomSockets"]); }).key);
   }
 
   EXPECT_THROW(ReadTuningPatch(Json::nullValue), SettingError);
@@ -196,10 +196,10 @@ TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
 {
   const SettingError error =
       CatchError([] { ReadTuningPatch(Parse(R"({"DicomSockets": {"TcpNoDelai": true}})")); });
-  EXPECT_EQ("DicomSockets.TcpNoDelai", error.GetKey());
+  EXPECT_EQ("DicomSockets.TcpNoDelai", error.key);
   EXPECT_STREQ("Unknown key \"DicomSockets.TcpNoDelai\"", error.what());
-  EXPECT_EQ("true", error.GetFound());
-  EXPECT_NE(std::string::npos, error.GetAllowed().find("IngestTranscoding.LossyQuality"));
+  EXPECT_EQ("true", error.found);
+  EXPECT_NE(std::string::npos, error.allowed.find("IngestTranscoding.LossyQuality"));
 }
 
 
@@ -210,9 +210,9 @@ TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
   {
     const SettingError error = CatchError([patch] { ReadTuningPatch(Parse(patch)); });
     EXPECT_STREQ(
-        ("Leave out \"" + error.GetKey() + "\": a change begins with its sections").c_str(),
+        ("Leave out \"" + error.key + "\": a change begins with its sections").c_str(),
         error.what());
-    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", error.GetAllowed());
+    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", error.allowed);
   }
 }
 

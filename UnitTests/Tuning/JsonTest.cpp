@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/ParseJson.h"
+#include "Tuning/Json.h"
 
 #include "Tuning/JsonValues.h"
 
@@ -69,7 +69,7 @@ TEST(ParseJson, RefusesNoBodyAtAll)
 TEST(ParseJson, NamesTheReasonInOnePrintableLine)
 {
   const SettingError error = CatchError([] { Parse("{\"a\":1,\n\"a\":2}"); });
-  EXPECT_EQ("", error.GetKey());
+  EXPECT_EQ("", error.key);
   EXPECT_NE(std::string::npos, std::string(error.what()).find("Duplicate key"));
   EXPECT_EQ(std::string::npos, std::string(error.what()).find('\n'));
 }
@@ -97,4 +97,90 @@ TEST(ParseJson, SlashesAndEscapesInsideStringsAreText)
   const Json::Value json = Parse(R"({"a/b": "// \" /* x */ \\", "c": "http://d"})");
   EXPECT_EQ("// \" /* x */ \\", json["a/b"].asString());
   EXPECT_EQ("http://d", json["c"].asString());
+}
+
+
+namespace
+{
+  struct Example
+  {
+    const char* target;
+    const char* patch;
+    const char* result;
+  };
+
+
+  // Scalars are no documents for ParseJson: each value is wrapped
+  Json::Value ParseAny(const std::string& text)
+  {
+    return Parse("[" + text + "]")[0];
+  }
+}
+
+
+TEST(JsonMergePatch, GivesTheResultsOfRfc7396AppendixA)
+{
+  const std::vector<Example> examples = {
+      {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
+      {R"({"a":"b"})", R"({"a":null})", R"({})"},
+      {R"({"a":"b","b":"c"})", R"({"a":null})", R"({"b":"c"})"},
+      {R"({"a":["b"]})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"c"})", R"({"a":["b"]})", R"({"a":["b"]})"},
+      {R"({"a":{"b":"c"}})", R"({"a":{"b":"d","c":null}})", R"({"a":{"b":"d"}})"},
+      {R"({"a":[{"b":"c"}]})", R"({"a":[1]})", R"({"a":[1]})"},
+      {R"(["a","b"])", R"(["c","d"])", R"(["c","d"])"},
+      {R"({"a":"b"})", R"(["c"])", R"(["c"])"},
+      {R"({"a":"foo"})", "null", "null"},
+      {R"({"a":"foo"})", R"("bar")", R"("bar")"},
+      {R"({"e":null})", R"({"a":1})", R"({"e":null,"a":1})"},
+      {R"([1,2])", R"({"a":"b","c":null})", R"({"a":"b"})"},
+      {R"({})", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
+  };
+
+  for (const Example& example : examples)
+  {
+    EXPECT_EQ(ParseAny(example.result),
+              MergeJson(ParseAny(example.target), ParseAny(example.patch)))
+        << example.target << " with " << example.patch;
+  }
+}
+
+
+TEST(JsonMergePatch, LeavesItsArgumentsAlone)
+{
+  const Json::Value target = Parse(R"({"a":{"b":1}})");
+  const Json::Value patch = Parse(R"({"a":{"b":null,"c":2}})");
+  MergeJson(target, patch);
+  EXPECT_EQ(Parse(R"({"a":{"b":1}})"), target);
+  EXPECT_EQ(Parse(R"({"a":{"b":null,"c":2}})"), patch);
+}
+
+
+TEST(JsonMergePatch, TheSamePatchTwiceChangesNothingMore)
+{
+  const Json::Value patch = Parse(R"({"a":{"b":null,"c":2},"d":[1]})");
+  const Json::Value once = MergeJson(Parse(R"({"a":{"b":1},"x":0})"), patch);
+  EXPECT_EQ(once, MergeJson(once, patch));
+}
+
+
+TEST(JsonMergePatch, TheDifferenceMakesTheOneOfTheOther)
+{
+  const std::vector<Example> examples = {
+      {R"({"a":"b"})", R"({})", R"({"a":"b"})"},
+      {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"b","b":1})", R"({"a":null})", R"({"b":1})"},
+      {R"({"a":{"b":"c","d":1}})", R"({"a":{"b":2}})", R"({"a":{"b":2,"d":1}})"},
+      {R"({"a":1})", R"({"a":{"b":2}})", R"({"a":{"b":2}})"},
+      {R"({})", R"({"a":{"b":[1]}})", R"({"a":{"b":[1]}})"},
+  };
+
+  for (const Example& example : examples)
+  {
+    const Json::Value target = Parse(example.target);
+    const Json::Value result = Parse(example.result);
+    EXPECT_EQ(Parse(example.patch), DiffJson(target, result));
+    EXPECT_EQ(result, MergeJson(target, DiffJson(target, result)));
+  }
 }
