@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -25,8 +26,8 @@ namespace OrthancPerf
     std::string type;     // "boolean", "integer", "string", "string or integer"
     std::string allowed;  // "an integer from 0 to 32767"
 
-    // Takes the value over into "target"; false, and nothing done, if it is not allowed
-    std::function<bool(const Json::Value& value, Value& target)> read;
+    // The value that this stands for; nothing if it is not allowed
+    std::function<std::optional<Value>(const Json::Value& json)> read;
 
     // The value in its canonical form
     std::function<Json::Value(const Value& value)> write;
@@ -37,10 +38,18 @@ namespace OrthancPerf
   // The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places that list them.
   // Immutable after construction; any thread.
   template <typename Document>
-  struct SettingKey : SettingKind<Document>
+  struct SettingKey
   {
     std::string section;  // the object that holds it; empty: the document itself
     std::string name;
+    std::string type;     // of its kind
+    std::string allowed;  // likewise
+
+    // Takes the value over into the document; false, and nothing done, if it is not allowed
+    std::function<bool(const Json::Value& json, Document& document)> read;
+
+    // The value in the document, in its canonical form
+    std::function<Json::Value(const Document& document)> write;
 
     // "DicomSockets.TcpNoDelay"
     std::string GetPath() const
@@ -55,27 +64,29 @@ namespace OrthancPerf
   SettingKey<Document> MakeSettingKey(const std::string& section, const std::string& name,
                                       const SettingKind<Value>& kind, Place place)
   {
-    return {{kind.type, kind.allowed,
-             [read = kind.read, place](const Json::Value& value, Document& document)
-             { return read(value, std::invoke(place, document)); },
-             [write = kind.write, place](const Document& document)
-             {
-               return write(std::invoke(place, document));
-             }},
-            section,
-            name};
+    return {section,
+            name,
+            kind.type,
+            kind.allowed,
+            [read = kind.read, place](const Json::Value& json, Document& document)
+            {
+              const std::optional<Value> value = read(json);
+              std::invoke(place, document) = value.value_or(std::invoke(place, document));
+              return value.has_value();
+            },
+            [write = kind.write, place](const Document& document)
+            {
+              return write(std::invoke(place, document));
+            }};
   }
 
 
   inline SettingKind<bool> MakeSwitchKind()
   {
     return {"boolean", "true or false",
-            [](const Json::Value& value, bool& target)
-            {
-              target = value.isBool() ? value.asBool() : target;
-              return value.isBool();
-            },
-            [](const bool& value)
+            [](const Json::Value& json)
+            { return json.isBool() ? std::make_optional(json.asBool()) : std::nullopt; },
+            [](bool value)
             {
               return Json::Value(value);
             }};
@@ -107,10 +118,9 @@ namespace OrthancPerf
   SettingKind<Integer> MakeIntegerKind(const IntegerRange& range)
   {
     return {"integer", range.Describe(),
-            [range](const Json::Value& value, Integer& target)
-            {
-              target = range.Contains(value) ? Integer(value.asInt64()) : target;
-              return range.Contains(value);
+            [range](const Json::Value& json) {
+              return range.Contains(json) ? std::make_optional(Integer(json.asInt64()))
+                                          : std::nullopt;
             },
             [](const Integer& value) -> Json::Value
             {

@@ -24,45 +24,29 @@ namespace OrthancPerf
     }
 
 
-    // Takes what a function reads, if it reads anything
-    template <typename Value>
-    bool Take(const std::optional<Value>& read, Value& target)
+    std::string GetText(const Json::Value& json)
     {
-      target = read.value_or(target);
-      return read.has_value();
-    }
-
-
-    std::string GetText(const Json::Value& value)
-    {
-      return value.isString() ? value.asString() : "?";  // which no key allows
-    }
-
-
-    std::optional<SocketBuffer> ReadBuffer(const Json::Value& value)
-    {
-      if (BUFFER_RANGE.Contains(value))
-      {
-        return SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
-      }
-
-      return value == BUFFER_AUTO      ? std::make_optional(SocketBuffer::MakeAutomatic())
-             : value == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
-                                       : std::nullopt;
+      return json.isString() ? json.asString() : "?";  // which no key allows
     }
 
 
     SettingKind<SocketBuffer> MakeBufferKind()
     {
       return {"string or integer", "\"auto\", \"default\" or " + BUFFER_RANGE.Describe(),
-              [](const Json::Value& value, SocketBuffer& target)
-              { return Take(ReadBuffer(value), target); },
-              [](const SocketBuffer& buffer) -> Json::Value
+              [](const Json::Value& json)
+              {
+                return BUFFER_RANGE.Contains(json) ? std::make_optional(SocketBuffer::MakeFixed(
+                                                         static_cast<std::size_t>(json.asInt64())))
+                       : json == BUFFER_AUTO    ? std::make_optional(SocketBuffer::MakeAutomatic())
+                       : json == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
+                                                : std::nullopt;
+              },
+              [](const SocketBuffer& buffer)
               {
                 return buffer.mode == SocketBuffer::Mode::Fixed
                            ? Json::Value(static_cast<Json::UInt64>(buffer.bytes))
-                       : buffer.mode == SocketBuffer::Mode::Default ? BUFFER_DEFAULT
-                                                                    : BUFFER_AUTO;
+                       : buffer.mode == SocketBuffer::Mode::Default ? Json::Value(BUFFER_DEFAULT)
+                                                                    : Json::Value(BUFFER_AUTO);
               }};
     }
 
@@ -78,15 +62,14 @@ namespace OrthancPerf
       return {"string",
               "\"\" or a name of at most " + std::to_string(MAXIMUM_CONGESTION_CONTROL) +
                   " characters a-z, 0-9 and _",
-              [](const Json::Value& value, std::string& target)
+              [](const Json::Value& json)
               {
-                const std::string name = GetText(value);
+                const std::string name = GetText(json);
                 const bool isAllowed =
                     name.size() <= MAXIMUM_CONGESTION_CONTROL &&
                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
                         std::string::npos;
-                target = isAllowed ? name : target;
-                return isAllowed;
+                return isAllowed ? std::make_optional(name) : std::nullopt;
               },
               &WriteText};
     }
@@ -104,25 +87,25 @@ namespace OrthancPerf
       }
 
       return {"string", allowed,
-              [](const Json::Value& value, std::string& target)
+              [](const Json::Value& json)
               {
-                const std::string name = GetText(value);
-                return Take(name.empty() ? name : LookupWritableSyntax(name), target);
+                const std::string name = GetText(json);
+                return name.empty() ? name : LookupWritableSyntax(name);
               },
               &WriteText};
     }
 
 
-    std::optional<MemoryAmount> ReadMemory(const Json::Value& value)
+    std::optional<MemoryAmount> ReadMemory(const Json::Value& json)
     {
-      if (MEMORY_RANGE.Contains(value) || IntegerRange{0, 0}.Contains(value))
+      if (MEMORY_RANGE.Contains(json) || IntegerRange{0, 0}.Contains(json))
       {
-        return MemoryAmount{value.asUInt64(), 0};
+        return MemoryAmount{json.asUInt64(), 0};
       }
 
       for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
       {
-        if (value == std::to_string(percent) + "%")
+        if (json == std::to_string(percent) + "%")
         {
           return MemoryAmount{0, static_cast<unsigned int>(percent)};
         }
@@ -136,9 +119,7 @@ namespace OrthancPerf
     SettingKind<MemoryAmount> MakeMemoryKind()
     {
       return {"string or integer",
-              "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"",
-              [](const Json::Value& value, MemoryAmount& target)
-              { return Take(ReadMemory(value), target); },
+              "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"", &ReadMemory,
               [](const MemoryAmount& amount)
               {
                 return amount.percent != 0 ? Json::Value(std::to_string(amount.percent) + "%")
@@ -150,17 +131,16 @@ namespace OrthancPerf
     // "default" is no level
     SettingKind<std::optional<int>> MakeDeflateLevelKind()
     {
+      using Level = std::optional<int>;
       return {"string or integer", "\"default\" or " + DEFLATE_LEVEL_RANGE.Describe(),
-              [](const Json::Value& value, std::optional<int>& target)
+              [](const Json::Value& json)
               {
-                const bool isLevel = DEFLATE_LEVEL_RANGE.Contains(value);
-                const bool isAllowed = isLevel || value == BUFFER_DEFAULT;
-                target = isLevel     ? std::make_optional(value.asInt())
-                         : isAllowed ? std::nullopt
-                                     : target;
-                return isAllowed;
+                return DEFLATE_LEVEL_RANGE.Contains(json)
+                           ? std::optional<Level>(Level(json.asInt()))
+                       : json == BUFFER_DEFAULT ? std::optional<Level>(Level())
+                                                : std::nullopt;
               },
-              [](const std::optional<int>& level)
+              [](const Level& level)
               {
                 return level ? Json::Value(*level) : Json::Value(BUFFER_DEFAULT);
               }};
@@ -170,9 +150,8 @@ namespace OrthancPerf
     SettingKind<EngineChoice> MakeEngineKind()
     {
       return {"string", ListLabels(GetAllEngineChoices()),
-              [](const Json::Value& value, EngineChoice& target)
-              { return Take(ParseEngineChoice(GetText(value)), target); },
-              [](const EngineChoice& engine)
+              [](const Json::Value& json) { return ParseEngineChoice(GetText(json)); },
+              [](EngineChoice engine)
               {
                 return Json::Value(ToLabel(engine));
               }};
@@ -181,18 +160,22 @@ namespace OrthancPerf
 
     // Sets all the other keys of its section at once. "custom" is what GET shows for values that
     // are no preset: it sets nothing.
-    SettingKind<DicomSockets> MakePresetKind()
+    TuningKey MakePresetKey()
     {
-      return {"string", ListLabels(GetAllSocketPresets()),
-              [](const Json::Value& value, DicomSockets& target)
+      return {DICOM_SOCKETS,
+              PRESET,
+              "string",
+              ListLabels(GetAllSocketPresets()),
+              [](const Json::Value& json, Tuning& tuning)
               {
-                const std::optional<SocketPreset> preset = ParseSocketPreset(GetText(value));
-                target = preset ? GetPresetValues(*preset).value_or(target) : target;
+                const std::optional<SocketPreset> preset = ParseSocketPreset(GetText(json));
+                const auto values = preset ? GetPresetValues(*preset) : std::nullopt;
+                tuning.dicomSockets = values.value_or(tuning.dicomSockets);
                 return preset.has_value();
               },
-              [](const DicomSockets& sockets)
+              [](const Tuning& tuning)
               {
-                return Json::Value(ToLabel(FindPreset(sockets)));
+                return Json::Value(ToLabel(FindPreset(tuning.dicomSockets)));
               }};
     }
 
@@ -216,40 +199,40 @@ namespace OrthancPerf
     using Sockets = DicomSockets;
     using Transcoding = IngestTranscoding;
 
+    const auto switchKind = MakeSwitchKind();
+    const auto bufferKind = MakeBufferKind();
+    const auto levelKind = MakeDeflateLevelKind();
+    const auto secondsKind = &MakeIntegerKind<std::chrono::seconds>;
     const auto makeSocketKey = GetMakerOfKeys(DICOM_SOCKETS, &Tuning::dicomSockets);
     const auto makeTranscodingKey = GetMakerOfKeys(INGEST_TRANSCODING, &Tuning::ingestTranscoding);
     const auto makeMemoryKey = GetMakerOfKeys(MEMORY, &Tuning::memory);
     const auto makeAnswerKey = GetMakerOfKeys(ANSWERS, &Tuning::answers);
     const auto makeStorageKey = GetMakerOfKeys(STORAGE, &Tuning::storage);
     static const std::vector<TuningKey> ALL = {
-        MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, MakePresetKind(), &Tuning::dicomSockets),
-        makeSocketKey("TcpNoDelay", MakeSwitchKind(), &Sockets::tcpNoDelay),
-        makeSocketKey("TcpQuickAck", MakeSwitchKind(), &Sockets::tcpQuickAck),
-        makeSocketKey("ReceiveBuffer", MakeBufferKind(), &Sockets::receiveBuffer),
-        makeSocketKey("SendBuffer", MakeBufferKind(), &Sockets::sendBuffer),
-        makeSocketKey("KeepAliveSeconds", MakeIntegerKind<std::chrono::seconds>(KEEP_ALIVE_RANGE),
-                      &Sockets::keepAlive),
-        makeSocketKey("UserTimeoutSeconds",
-                      MakeIntegerKind<std::chrono::seconds>(USER_TIMEOUT_RANGE),
-                      &Sockets::userTimeout),
+        MakePresetKey(),
+        makeSocketKey("TcpNoDelay", switchKind, &Sockets::tcpNoDelay),
+        makeSocketKey("TcpQuickAck", switchKind, &Sockets::tcpQuickAck),
+        makeSocketKey("ReceiveBuffer", bufferKind, &Sockets::receiveBuffer),
+        makeSocketKey("SendBuffer", bufferKind, &Sockets::sendBuffer),
+        makeSocketKey("KeepAliveSeconds", secondsKind(KEEP_ALIVE_RANGE), &Sockets::keepAlive),
+        makeSocketKey("UserTimeoutSeconds", secondsKind(USER_TIMEOUT_RANGE), &Sockets::userTimeout),
         makeSocketKey("CongestionControl", MakeCongestionControlKind(),
                       &Sockets::congestionControl),
         makeTranscodingKey("TransferSyntax", MakeTransferSyntaxKind(),
                            &Transcoding::transferSyntax),
         makeTranscodingKey("Engine", MakeEngineKind(), &Transcoding::engine),
-        makeTranscodingKey("Verify", MakeSwitchKind(), &Transcoding::verify),
+        makeTranscodingKey("Verify", switchKind, &Transcoding::verify),
         makeTranscodingKey("LossyQuality", MakeIntegerKind<unsigned int>(LOSSY_QUALITY_RANGE),
                            &Transcoding::lossyQuality),
-        makeTranscodingKey("OfCompressed", MakeSwitchKind(), &Transcoding::ofCompressed),
-        makeTranscodingKey("OrthancTranscoding", MakeSwitchKind(),
-                           &Transcoding::orthancTranscoding),
+        makeTranscodingKey("OfCompressed", switchKind, &Transcoding::ofCompressed),
+        makeTranscodingKey("OrthancTranscoding", switchKind, &Transcoding::orthancTranscoding),
         makeMemoryKey("IngestBudget", MakeMemoryKind(), &MemoryTuning::ingestBudget),
-        makeMemoryKey("IngestWaitSeconds", MakeIntegerKind<std::chrono::seconds>(INGEST_WAIT_RANGE),
+        makeMemoryKey("IngestWaitSeconds", secondsKind(INGEST_WAIT_RANGE),
                       &MemoryTuning::ingestWait),
-        makeAnswerKey("ArchiveLevel", MakeDeflateLevelKind(), &AnswerTuning::archiveLevel),
-        makeAnswerKey("HttpLevel", MakeDeflateLevelKind(), &AnswerTuning::httpLevel),
-        makeAnswerKey("PreviewLevel", MakeDeflateLevelKind(), &AnswerTuning::previewLevel),
-        makeStorageKey("WriteAtOnce", MakeSwitchKind(), &StorageTuning::writeAtOnce),
+        makeAnswerKey("ArchiveLevel", levelKind, &AnswerTuning::archiveLevel),
+        makeAnswerKey("HttpLevel", levelKind, &AnswerTuning::httpLevel),
+        makeAnswerKey("PreviewLevel", levelKind, &AnswerTuning::previewLevel),
+        makeStorageKey("WriteAtOnce", switchKind, &StorageTuning::writeAtOnce),
     };
     return ALL;
   }

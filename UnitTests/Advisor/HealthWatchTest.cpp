@@ -28,15 +28,19 @@ namespace OrthancPerf
     HealthWatch::Part MakePart(const std::string& name, Duration period,
                                const HealthWatch::Check& check)
     {
-      return {name, period, [check] { return check; }, [](const auto& work) { work(); }};
+      return {name, period, [check] { return check; },
+              [](const auto& work)
+              {
+                work();
+              }};
     }
 
 
     // Answers whenever a test does, that all is well
     HealthWatch::Part MakeHanging(const std::string& name, std::function<void()>& answer)
     {
-      return {name, Duration::zero(), []
-              { return HealthWatch::Check([] { return std::string(); }); },
+      return {name, Duration::zero(),
+              [] { return HealthWatch::Check([] { return std::string(); }); },
               [&answer](const auto& work)
               {
                 answer = work;
@@ -86,8 +90,7 @@ namespace OrthancPerf
   // Else the health of the server would be bad until its next start
   TEST(HealthWatch, WithoutMemoryThereIsAnAnswer)
   {
-    HealthWatch watch(
-        {MakePart("Disk", LONG, []() -> std::string { throw std::bad_alloc(); })});
+    HealthWatch watch({MakePart("Disk", LONG, []() -> std::string { throw std::bad_alloc(); })});
     EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", "no memory left"}}));
   }
 
@@ -95,7 +98,10 @@ namespace OrthancPerf
   TEST(HealthWatch, WhatIsNotToBeCheckedIsWell)
   {
     HealthWatch watch({{"Disk", Duration::zero(), [] { return HealthWatch::Check(); },
-                        [](const auto&) { FAIL(); }}});
+                        [](const auto&)
+                        {
+                          FAIL();
+                        }}});
     EXPECT_EQ(watch.Look(LONG).problems, NONE);
   }
 

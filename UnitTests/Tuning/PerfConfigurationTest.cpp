@@ -131,8 +131,7 @@ TEST(PerfConfiguration, TheSectionIsAnObject)
 {
   for (const char* section : {"[true]", "[1]", "[\"on\"]", "[[]]"})
   {
-    EXPECT_EQ("Perf",
-              CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).key);
+    EXPECT_EQ("Perf", CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).key);
   }
 }
 

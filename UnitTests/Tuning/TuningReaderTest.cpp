@@ -209,9 +209,8 @@ TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
                             R"({"Tuning": {"DicomSockets": {"TcpNoDelay": true}}})"})
   {
     const SettingError error = CatchError([patch] { ReadTuningPatch(Parse(patch)); });
-    EXPECT_STREQ(
-        ("Leave out \"" + error.key + "\": a change begins with its sections").c_str(),
-        error.what());
+    EXPECT_STREQ(("Leave out \"" + error.key + "\": a change begins with its sections").c_str(),
+                 error.what());
     EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", error.allowed);
   }
 }

@@ -81,16 +81,15 @@ namespace OrthancPerf
       const bool isTuned = IsRemedied(evidence);
       const Signature signature = FindSignature(mean, GetRoundTrip(peer), isTuned);
 
-      return JudgeIf(IsDicom(peer) && traffic.instances >= MINIMUM_INSTANCES &&
-                         count >= MINIMUM_STALLS &&
-                         count >= MINIMUM_STALLS_PER_INSTANCE * traffic.instances &&
-                         signature.timer > 0 && seconds >= MINIMUM_SHARE * total,
-                     {{"StallsPerInstance", count / traffic.instances},
-                      {"MeanStall", mean},
-                      {"StallShare", std::min(seconds / total, 1.0)}},
-                     EstimateCost(seconds, total, evidence.GetTotalOfPeers(peer.direction)),
-                     isTuned ? "tuned" : "",
-                     {{"System", signature.system}, {"Timer", signature.timer}});
+      return JudgeIf(
+          IsDicom(peer) && traffic.instances >= MINIMUM_INSTANCES && count >= MINIMUM_STALLS &&
+              count >= MINIMUM_STALLS_PER_INSTANCE * traffic.instances && signature.timer > 0 &&
+              seconds >= MINIMUM_SHARE * total,
+          {{"StallsPerInstance", count / traffic.instances},
+           {"MeanStall", mean},
+           {"StallShare", std::min(seconds / total, 1.0)}},
+          EstimateCost(seconds, total, evidence.GetTotalOfPeers(peer.direction)),
+          isTuned ? "tuned" : "", {{"System", signature.system}, {"Timer", signature.timer}});
     }
 
 
@@ -120,14 +119,13 @@ namespace OrthancPerf
       const double stalled = IsRemedied(evidence) ? 0 : traffic.stallSeconds;
       const double idle = traffic.pauseSeconds - stalled - traffic.instances * GetRoundTrip(peer);
 
-      return JudgeIf(traffic.instances >= MINIMUM_INSTANCES &&
-                         evidence.load.waiting < MAXIMUM_WAITING &&
-                         idle >= MINIMUM_PAUSE * traffic.instances &&
-                         idle >= MINIMUM_PEER_SHARE * total,
-                     {{"MeanPause", idle / traffic.instances},
-                      {"PauseShare", idle / total},
-                      {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
-                     EstimatePeerShare(idle, peer, evidence));
+      return JudgeIf(
+          traffic.instances >= MINIMUM_INSTANCES && evidence.load.waiting < MAXIMUM_WAITING &&
+              idle >= MINIMUM_PAUSE * traffic.instances && idle >= MINIMUM_PEER_SHARE * total,
+          {{"MeanPause", idle / traffic.instances},
+           {"PauseShare", idle / total},
+           {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
+          EstimatePeerShare(idle, peer, evidence));
     }
 
 
@@ -194,10 +192,10 @@ namespace OrthancPerf
     {
       const FailedAssociations& failed = peer.failed;
       const char* const outcome = ToLabel(failed.outcome);
-      std::optional<Judgement> judgement = JudgeIf(
-          failed.count >= MINIMUM_FAILURES,
-          {{"Failures", static_cast<Json::UInt64>(failed.count)}, {"Outcome", outcome}}, {},
-          outcome);
+      std::optional<Judgement> judgement =
+          JudgeIf(failed.count >= MINIMUM_FAILURES,
+                  {{"Failures", static_cast<Json::UInt64>(failed.count)}, {"Outcome", outcome}}, {},
+                  outcome);
 
       if (judgement && !failed.rejection.empty())
       {

@@ -50,12 +50,11 @@ namespace OrthancPerf
       const double mean = writing / traffic.instances;
       const double service = std::min(mean, traffic.GetServiceTime(Phase::Storage));
       const double rate = traffic.bytes / (service * traffic.instances);
-      std::optional<Judgement> judgement =
-          JudgeIf(traffic.instances >= MINIMUM_INSTANCES &&
-                      writing >= MINIMUM_STORAGE_SHARE * total && service >= SLOW_STORAGE &&
-                      rate <= SLOW_RATE,
-                  {{"MeanWrite", mean}, {"WriteShare", writing / total}, {"Rate", rate}},
-                  EstimateShare(writing, traffic));
+      std::optional<Judgement> judgement = JudgeIf(
+          traffic.instances >= MINIMUM_INSTANCES && writing >= MINIMUM_STORAGE_SHARE * total &&
+              service >= SLOW_STORAGE && rate <= SLOW_RATE,
+          {{"MeanWrite", mean}, {"WriteShare", writing / total}, {"Rate", rate}},
+          EstimateShare(writing, traffic));
 
       if (judgement && traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
       {
