@@ -96,23 +96,15 @@ namespace
   }
 
 
+  static_assert(OrthancPluginInstanceOrigin_WebDav - OrthancPluginInstanceOrigin_Unknown ==
+                static_cast<int>(Origin::WebDav));
+
+
   Origin ToOrigin(OrthancPluginInstanceOrigin origin)
   {
-    switch (origin)
-    {
-      case OrthancPluginInstanceOrigin_DicomProtocol:
-        return Origin::DicomProtocol;
-      case OrthancPluginInstanceOrigin_RestApi:
-        return Origin::RestApi;
-      case OrthancPluginInstanceOrigin_Plugin:
-        return Origin::Plugin;
-      case OrthancPluginInstanceOrigin_Lua:
-        return Origin::Lua;
-      case OrthancPluginInstanceOrigin_WebDav:
-        return Origin::WebDav;
-      default:
-        return Origin::Unknown;
-    }
+    const int place = origin - OrthancPluginInstanceOrigin_Unknown;
+    return place > 0 && place < static_cast<int>(ORIGIN_COUNT) ? static_cast<Origin>(place)
+                                                               : Origin::Unknown;
   }
 
 
