@@ -17,7 +17,6 @@ namespace OrthancPerf
     void AddSecurityHeaders(RestAnswer& answer)
     {
       answer.headers["Content-Security-Policy"] = POLICY;
-      answer.headers["X-Content-Type-Options"] = "nosniff";
       answer.headers["Referrer-Policy"] = "no-referrer";
     }
 

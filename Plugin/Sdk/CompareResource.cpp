@@ -2,6 +2,7 @@
 #include "Sdk/CompareResource.h"
 
 #include "Rest/Comparison.h"
+#include "Rest/RestJson.h"
 #include "Tuning/Json.h"
 
 #include <memory>
@@ -169,10 +170,7 @@ namespace OrthancPerf
 
     Json::Value DescribeJob(const std::string& id)
     {
-      Json::Value json;
-      json["ID"] = id;
-      json["Path"] = "/jobs/" + id;
-      return json;
+      return MakeObject({{"ID", id}, {"Path", "/jobs/" + id}});
     }
 
 

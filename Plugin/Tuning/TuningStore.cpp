@@ -36,7 +36,7 @@ namespace OrthancPerf
                            TuningObserver observer, TuningCheck check) :
     configured_(configured),
     persistence_(std::move(persistence)),
-    observer_(std::move(observer)),
+    observer_(observer ? std::move(observer) : [](const Tuning&) {}),
     check_(std::move(check)),
     overrides_(Json::objectValue),
     tuning_(std::make_shared<const Tuning>(configured))
@@ -47,7 +47,7 @@ namespace OrthancPerf
   void TuningStore::Announce()
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
-    NotifyObserver();
+    observer_(*Get());
   }
 
 
@@ -215,7 +215,7 @@ namespace OrthancPerf
 
     if (isNew)
     {
-      NotifyObserver();
+      observer_(*tuning);
     }
   }
 
@@ -245,15 +245,6 @@ namespace OrthancPerf
           std::string("The tuning is in force, but could not be saved. Unless a later change is "
                       "saved, Orthanc's next restart undoes this one: ") +
           e.what());
-    }
-  }
-
-
-  void TuningStore::NotifyObserver() const
-  {
-    if (observer_)
-    {
-      observer_(*Get());
     }
   }
 }

@@ -105,7 +105,6 @@ namespace OrthancPerf
     std::shared_ptr<const Tuning> Change(const Json::Value& overrides,
                                          const OnTuningChange& onChange);
     void PutInForce(const Json::Value& overrides);
-    void NotifyObserver() const;
 
     // This one expects no mutex to be held
     void SaveOverrides(std::vector<std::string>& warnings);
