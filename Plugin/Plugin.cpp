@@ -367,8 +367,8 @@ $('#lookup').live('pagebeforecreate', function() {
   // For the log; empty: Orthanc has no HTTP server
   std::string DescribeDashboard(const Json::Value& orthancConfiguration, std::uint16_t httpPort)
   {
-    const Json::Value isEncrypted = orthancConfiguration.get("SslEnabled", false);
-    const std::string scheme = isEncrypted.isBool() && isEncrypted.asBool() ? "https" : "http";
+    const std::string scheme =
+        orthancConfiguration["SslEnabled"] == Json::Value(true) ? "https" : "http";
     return httpPort == 0 ? ""
                          : "; see " + scheme + "://localhost:" + std::to_string(httpPort) + "/perf";
   }

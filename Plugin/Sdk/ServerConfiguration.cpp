@@ -20,26 +20,20 @@ namespace OrthancPerf
     constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
 
-    std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
-                          std::uint16_t defaultPort, const char* enabledKey)
-    {
-      const Json::Value& enabled = configuration[enabledKey];
-      const Json::Value& port = configuration[portKey];
-
-      if (enabled.isBool() && !enabled.asBool())
-      {
-        return 0;
-      }
-
-      return port.isUInt() ? static_cast<std::uint16_t>(port.asUInt()) : defaultPort;
-    }
-
-
     std::size_t GetCount(const Json::Value& configuration, const char* key,
                          std::size_t defaultCount)
     {
       const Json::Value& count = configuration[key];
       return count.isUInt() ? count.asUInt() : defaultCount;
+    }
+
+
+    std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
+                          std::uint16_t defaultPort, const char* enabledKey)
+    {
+      return configuration[enabledKey] == Json::Value(false)
+                 ? 0
+                 : static_cast<std::uint16_t>(GetCount(configuration, portKey, defaultPort));
     }
 
 
