@@ -26,15 +26,15 @@ namespace OrthancPerf
     // Returns what is wrong; empty: nothing. May hang, and throw std::bad_alloc.
     using Check = std::function<std::string()>;
 
-    // Has another thread do it, and returns at once; may throw std::exception
+    // Runs a function on another thread, and returns at once; may throw std::exception
     using Post = std::function<void(std::function<void()>)>;
 
     // What an image has to have to be stored: "Database"
     struct Part
     {
       std::string name;
-      Duration period;                   // that nothing is wrong is believed for so long
-      std::function<Check()> findCheck;  // an empty one: nothing is to be checked now
+      Duration period;                   // how long a good answer is believed
+      std::function<Check()> findCheck;  // returns an empty one if nothing is to be checked now
       Post post;
     };
 
@@ -65,9 +65,9 @@ namespace OrthancPerf
   };
 
 
-  // Whether an image could be written to a disk now: whether it has 16 MiB left, and takes a file
-  // of 4 KiB that is synced. Nothing of it is left. The file has no name where the file system can
-  // do that (O_TMPFILE, open(2)); elsewhere, as on NFS, it has one for a moment: ".orthanc-perf-"
-  // and six characters. Returns the kernel's error, as "No space left on device"; empty: it could.
+  // Checks that a disk has 16 MiB left, and writes, syncs and removes a file of 4 KiB. The file has
+  // no name if the file system supports that (O_TMPFILE, open(2)). Otherwise, as on NFS, it is
+  // ".orthanc-perf-" and six characters for a moment. Returns the kernel's error, such as "No space
+  // left on device"; empty: an image could be written.
   std::string TryToStore(const std::string& folder);
 }

@@ -81,8 +81,8 @@ namespace OrthancPerf
                             Now now = &Clock::now,
                             WallNow wallNow = &std::chrono::system_clock::now);
 
-    // These are Orthanc's modalities from now on. Each has a place, at the cost of peers that are
-    // none, as long as there are places.
+    // Sets Orthanc's modalities. Each gets a place, if need be that of a peer that is no modality.
+    // If there are more modalities than places, some get none.
     void SetModalities(const std::vector<std::string>& titles);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;

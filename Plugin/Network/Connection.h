@@ -66,7 +66,7 @@ namespace OrthancPerf
     TimePoint firstResponse;
   };
 
-  // What is told of a connection once its message is over, or it is
+  // What is reported of a connection when its message ends, or when the connection ends
   struct ExchangeFacts
   {
     HostHash host = 0;                      // that was called, as it is configured

@@ -14,17 +14,17 @@ namespace OrthancPerf
   //   if (file.Has(fd)) file.Write(…);       // as write(2)
   //   if (file.End(fd) == 0) fdatasync(fd);  // before anything else is done with the descriptor
   //
-  // SystemToolbox::WriteFile (1.10.1 to 1.13.0) looks for an error behind the last full piece. So
-  // all full pieces are written in the call that brings it, as the size of the instance tells. The
-  // stream hides an error of the rest. Then fdatasync(2) or close(2) fails, which Orthanc sees.
+  // SystemToolbox::WriteFile (1.10.1 to 1.13.0) checks for an error after the last full piece. So
+  // the call that brings this piece writes all of them; the size of the instance tells which it is.
+  // The stream hides an error of the rest: fdatasync(2) or close(2) returns it, which Orthanc sees.
   //
-  // Each thread has one, for the hooks of the probe: no lock, no allocation. It holds something
-  // between open(2) and close(2) only.
+  // Each thread has one, for the hooks of the probe: no lock, no allocation. It holds pieces only
+  // between open(2) and close(2).
   class GatheredFile
   {
   public:
-    static constexpr std::size_t CAPACITY = std::size_t{1} << 20;  // larger ones in several parts
-    static constexpr std::size_t SLOTS = 8;  // threads at once; what others write is left alone
+    static constexpr std::size_t CAPACITY = std::size_t{1} << 20;  // larger files in several parts
+    static constexpr std::size_t SLOTS = 8;  // threads at once; others write as ever
 
     static GatheredFile& OfThisThread() noexcept;
 
@@ -51,8 +51,8 @@ namespace OrthancPerf
     // As write(2), to the file that it has
     ssize_t Write(const void* data, std::size_t size);
 
-    // If it has this file, writes what is held, and forgets the file. -1 with errno(3): of this or
-    // of an earlier write.
+    // If it has this file, writes the pieces and forgets the file. -1 with errno(3) if this or an
+    // earlier write failed.
     int End(int fd);
 
   private:

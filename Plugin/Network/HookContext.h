@@ -37,8 +37,8 @@ namespace OrthancPerf
   // more, which takes microseconds: threads that wait inside an original don't use it.
   void LeaveContext(HookContext& context);
 
-  // Whether the caller is this process, and no child of vfork(2), which has our memory until it
-  // executes its program, and closes what it inherits (Python's subprocess, Java). A system call.
+  // False in a child of vfork(2) (Python's subprocess, Java): it has our memory until it executes
+  // its program, and closes the descriptors that it inherits. Costs a system call.
   bool IsOwnProcess() noexcept;
 
   // Returns when no thread reads what it got from the context before this call

@@ -12,8 +12,7 @@
 
 namespace OrthancPerf
 {
-  // What the hooks put into the queue: it owns nothing. Times and sizes as in what the journal
-  // gets.
+  // What the hooks put into the queue. It owns no memory. The journal gets its times and sizes.
   struct ProbeEvent : ExchangeFacts
   {
     enum class Kind : std::uint8_t

@@ -25,17 +25,17 @@ namespace OrthancPerf
   //                                        advanced-storage (Boost.Iostreams), Python
   //   fopen, fopen64, fclose               written files: std::ofstream, C
   //   fsync, fdatasync                     written files
-  //   lseek, ftruncate, pwrite (also as    what may be done with a GatheredFile: its pieces are
-  //   …64), writev, dup                    written before it
+  //   lseek, ftruncate, pwrite (also as    a GatheredFile: its pieces are written before the call
+  //   …64), writev, dup
   //
   // connect, poll, read, recv, write, send and close show the questions to a database and to an
   // object storage, too: libpq (poll, recv, send, also below its TLS), MariaDB's connector (poll,
   // recv, send; below TLS read and write, called by OpenSSL), libcurl (poll on the connection and
   // on a descriptor to be woken up by, recv, send, also below its TLS).
   //
-  // Not watched, because nobody there uses them for these: select (DCMTK has it where there is no
-  // poll.h), ppoll, epoll, recvfrom, recvmsg, readv, sendto, sendmsg, writev, creat, openat,
-  // mkstemp, syncfs, sync_file_range; nor shutdown, which a close follows.
+  // Not watched, because none of these programs uses them here: select (DCMTK's choice only without
+  // poll.h), ppoll, epoll, recvfrom, recvmsg, readv, sendto, sendmsg, writev to a socket, creat,
+  // openat, mkstemp, syncfs, sync_file_range; nor shutdown, which a close follows.
   //
   // Each hook calls its original, keeps errno, allocates nothing and takes no lock. For a
   // descriptor that it does not know, it only looks into the table of connections. On a thread that

@@ -13,7 +13,7 @@
 
 namespace OrthancPerf
 {
-  // Settings are equal if all members are that their Tie() names
+  // Two settings are equal if all members that Tie() names are equal
   template <typename Settings, typename = decltype(std::declval<Settings>().Tie())>
   bool operator==(const Settings& a, const Settings& b)
   {
