@@ -313,8 +313,8 @@ namespace OrthancPerf
     }
 
     const std::lock_guard<std::mutex> lock(reporting_);
-    ReportEffect(*transcoder_.GetSettings());
     isReported_ = true;
+    ReportEffect(*transcoder_.GetSettings());
   }
 
 

@@ -18,6 +18,7 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -180,13 +181,13 @@ namespace OrthancPerf
 
   void HealthWatch::Ask(State& state)
   {
-    const auto answer = [states = states_, &state](const std::string& problem)
+    const auto answer = [states = states_, &state](std::string problem)
     {
       const std::lock_guard<std::mutex> lock(states->mutex);
       state.askedAt.reset();
       state.missedAt.reset();
       state.answeredAt = Clock::now();
-      state.problem = problem;
+      state.problem = std::move(problem);
       states->answered.notify_all();
     };
 
@@ -205,7 +206,7 @@ namespace OrthancPerf
         {
         }
 
-        answer(problem);
+        answer(std::move(problem));
       };
       check ? state.part.post(work) : work();
     }

@@ -45,9 +45,7 @@ namespace OrthancPerf
     Json::Value Describe(const WindowSummary& window)
     {
       Json::Value json =
-          MakeObject({{"Length", ToJson(window.length)},
-                      {"Covered", ToJson(window.covered)},
-                      {"Serve", Describe(window.directions[SERVE], window.GetRates(SERVE))}});
+          MakeObject({{"Length", ToJson(window.length)}, {"Covered", ToJson(window.covered)}});
 
       for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
       {

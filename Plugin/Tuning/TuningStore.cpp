@@ -72,17 +72,17 @@ namespace OrthancPerf
   TuningOutcome TuningStore::Merge(const Json::Value& patch, const OnTuningChange& onChange)
   {
     const Json::Value canonical = ReadTuningPatch(patch);
+
+    if (canonical.empty())
+    {
+      return {Get(), {}};
+    }
+
     TuningOutcome outcome;
 
     {
       const std::lock_guard<std::mutex> lock(changeMutex_);
       LoadOnce(outcome.warnings);
-
-      if (canonical.empty())
-      {
-        return {Get(), outcome.warnings};
-      }
-
       const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
 
       if (check_)

@@ -86,8 +86,8 @@ namespace OrthancPerf
     bool IsUnsaved() const noexcept;
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
-    // configuration. An empty patch only asks whether changes are possible: it saves nothing.
-    // Throws std::runtime_error while the saved changes cannot be loaded.
+    // configuration. An empty patch, by which a page asks whether it may change anything, loads
+    // and saves nothing. Others throw std::runtime_error while the saved changes cannot be loaded.
     TuningOutcome Merge(const Json::Value& patch, const OnTuningChange& onChange = {});
 
     // Back to the configuration, whatever was saved

@@ -93,8 +93,8 @@ namespace OrthancPerf
 
         for (const SyntaxVerdict& syntax : engine.syntaxes)
         {
-          const bool isWanted =
-              tuning.orthancTranscoding || syntax.transferSyntax == tuning.transferSyntax;
+          const bool isWanted = syntax.transferSyntax == tuning.transferSyntax ||
+                                (tuning.orthancTranscoding && !IsLossy(syntax.transferSyntax));
 
           if (syntax.state == SyntaxVerdict::State::SwitchedOff && isWanted)
           {
