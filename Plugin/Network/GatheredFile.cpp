@@ -22,6 +22,7 @@ namespace OrthancPerf
 
     // Nothing here needs a destructor: hooks may be under way until the process ends
     std::atomic<const char*> folder = nullptr;  // null: switched off
+    std::atomic<bool> isStarted = false;
     std::array<std::atomic<bool>, GatheredFile::SLOTS> areUsed = {};
     std::array<std::array<char, GatheredFile::CAPACITY>, GatheredFile::SLOTS> slots;
   }
@@ -39,9 +40,15 @@ namespace OrthancPerf
   }
 
 
+  void GatheredFile::Start() noexcept
+  {
+    isStarted = true;
+  }
+
+
   void GatheredFile::Stop() noexcept
   {
-    folder = nullptr;
+    isStarted = false;
 
     while (std::find(areUsed.begin(), areUsed.end(), true) != areUsed.end())
     {
@@ -87,7 +94,8 @@ namespace OrthancPerf
       }
     }
 
-    const char* const parent = folder;  // only now, as Stop() waits for slots
+    const char* const parent =
+        isStarted ? folder.load() : nullptr;  // now, as Stop() waits for slots
     const std::size_t length = parent == nullptr ? 0 : std::strlen(parent);
 
     if (length == 0 || std::strncmp(path, parent, length) != 0 ||

@@ -31,7 +31,10 @@ namespace OrthancPerf
     // From now on, files in this folder are gathered; null: none. The path outlives that.
     static void SetFolder(const char* path) noexcept;
 
-    // No file is gathered any more. Waits until no thread holds anything.
+    // Once all calls are seen
+    static void Start() noexcept;
+
+    // Before calls are seen no longer. Waits until no thread holds anything.
     static void Stop() noexcept;
 
     // In a child of fork(2)

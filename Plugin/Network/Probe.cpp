@@ -36,10 +36,15 @@ namespace OrthancPerf
     if (isInstalled_ || EnterContext(context_))
     {
       isInstalled_ = true;
+      GatheredFile::Stop();  // a failure puts slots back
       patcher_.Refresh();
       problem = patcher_.GetProblem();
 
-      if (!problem.empty())
+      if (problem.empty())
+      {
+        GatheredFile::Start();
+      }
+      else
       {
         Remove();  // a half of it would tell half of what happens
       }

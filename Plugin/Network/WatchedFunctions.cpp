@@ -10,6 +10,7 @@
 #include "Network/WrittenFiles.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <netinet/tcp.h>
 #include <optional>
 #include <poll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -442,6 +444,33 @@ namespace OrthancPerf
       return result;
     }
 
+    // Notes that the thread waits for these
+    void BeforeAwaiting(const pollfd* begin, const pollfd* end) noexcept
+    {
+      // libcurl lists a connection that it reads and writes twice, to write last
+      for (const pollfd* one = begin; one != end; one++)
+      {
+        BeforeAwaiting(one->fd, (one->events & POLLOUT) == 0);
+      }
+    }
+
+    // Counts the wait for the first of these that is a server's
+    template <typename Original>
+    int WaitForServers(const pollfd* begin, const pollfd* end, const Original& original)
+    {
+      return Follow(original,
+                    [=](AskedServers& servers, int, TimePoint from)
+                    {
+                      const Duration waited = Clock::now() - from;
+                      bool isTold = false;
+
+                      for (const pollfd* one = begin; one != end && !isTold; one++)
+                      {
+                        isTold = servers.OnWaited(one->fd, waited, (one->events & POLLIN) == 0);
+                      }
+                    });
+    }
+
     // "original": takes the time-out of poll(2)
     template <typename Original>
     int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original)
@@ -453,11 +482,7 @@ namespace OrthancPerf
 
       pollfd* const end = fds + std::min(count, LOOKED_AT);
 
-      // libcurl lists a connection that it reads and writes twice, to write last
-      for (const pollfd* one = fds; one != end; one++)
-      {
-        BeforeAwaiting(one->fd, (one->events & POLLOUT) == 0);
-      }
+      BeforeAwaiting(fds, end);
 
       // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
       const bool isForReading = count == 1 && (fds->events & POLLIN) != 0;
@@ -465,17 +490,7 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        // Until one of them is a server's; libc++ warns where the answer is not thrown away aloud
-        const auto tell = [fds, end](AskedServers& servers, int, TimePoint from)
-        {
-          const Duration waited = Clock::now() - from;
-          static_cast<void>(std::any_of(fds, end,
-                                        [&servers, waited](const pollfd& one) {
-                                          return servers.OnWaited(one.fd, waited,
-                                                                  (one.events & POLLIN) == 0);
-                                        }));
-        };
-        const int result = Follow([&] { return original(timeout); }, tell);
+        const int result = WaitForServers(fds, end, [&] { return original(timeout); });
 
         if (count == 1 && result > 0 && (fds->revents & POLLOUT) != 0)
         {
@@ -508,6 +523,35 @@ namespace OrthancPerf
     {
       return available / sizeof(pollfd) < count ? ::__poll_chk(fds, count, timeout, available)
                                                 : OnPoll(fds, count, timeout);
+    }
+
+    // DICOM connections are not waited for in it
+    int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout)
+    {
+      std::array<pollfd, LOOKED_AT> fds = {};
+      pollfd* end = fds.data();
+
+      for (int fd = 0; fd < std::min(count, FD_SETSIZE) && end != fds.data() + fds.size(); fd++)
+      {
+        const bool isRead = read != nullptr && FD_ISSET(fd, read);
+        const bool isWritten = write != nullptr && FD_ISSET(fd, write);
+
+        if (isRead || isWritten)
+        {
+          *end++ = {fd, static_cast<short>((isRead ? POLLIN : 0) | (isWritten ? POLLOUT : 0)), 0};
+        }
+      }
+
+      BeforeAwaiting(fds.data(), end);
+      const int result = WaitForServers(
+          fds.data(), end, [=] { return ::select(count, read, write, except, timeout); });
+
+      if (end == fds.data() + 1 && result > 0 && write != nullptr && FD_ISSET(fds[0].fd, write))
+      {
+        AfterConnect(fds[0].fd);
+      }
+
+      return result;
     }
 
     // ---- Reading --------------------------------------------------------------------------------
@@ -699,14 +743,14 @@ namespace OrthancPerf
   std::vector<Redirection> GetWatchedFunctions()
   {
     std::vector<Redirection> all = GetFileFunctions();
-    all.insert(all.end(),
-               {Redirect("accept", &OnAccept), Redirect("accept4", &OnAccept4),
-                Redirect("getaddrinfo", &OnGetAddrInfo), Redirect("connect", &OnConnect),
-                Redirect("read", &OnRead), Redirect("__read_chk", &OnReadChecked),
-                Redirect("recv", &OnRecv), Redirect("__recv_chk", &OnRecvChecked),
-                Redirect("write", &OnWrite), Redirect("send", &OnSend), Redirect("poll", &OnPoll),
-                Redirect("__poll_chk", &OnPollChecked), Redirect("getsockopt", &OnGetSockOpt),
-                Redirect("setsockopt", &OnSetSockOpt), Redirect("close", &OnClose)});
+    all.insert(all.end(), {Redirect("accept", &OnAccept), Redirect("accept4", &OnAccept4),
+                           Redirect("getaddrinfo", &OnGetAddrInfo), Redirect("connect", &OnConnect),
+                           Redirect("read", &OnRead), Redirect("__read_chk", &OnReadChecked),
+                           Redirect("recv", &OnRecv), Redirect("__recv_chk", &OnRecvChecked),
+                           Redirect("write", &OnWrite), Redirect("send", &OnSend),
+                           Redirect("poll", &OnPoll), Redirect("__poll_chk", &OnPollChecked),
+                           Redirect("select", &OnSelect), Redirect("getsockopt", &OnGetSockOpt),
+                           Redirect("setsockopt", &OnSetSockOpt), Redirect("close", &OnClose)});
     return all;
   }
 }

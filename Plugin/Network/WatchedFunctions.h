@@ -17,6 +17,8 @@ namespace OrthancPerf
   //   read, __read_chk                     DCMTK; OpenSSL's socket BIO, for TLS of both
   //   recv, __recv_chk                     CivetWeb
   //   write, send                          as read and recv
+  //   select                               libpq and libcurl of official builds (their cmake files
+  //                                        do not ask for poll.h)
   //   getsockopt                           DCMTK: why a connection could not be opened (SO_ERROR)
   //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH of its environment, TCP_NODELAY
   //                                        of its environment or, in official builds, of its own
@@ -33,9 +35,9 @@ namespace OrthancPerf
   // recv, send; below TLS read and write, called by OpenSSL), libcurl (poll on the connection and
   // on a descriptor to be woken up by, recv, send, also below its TLS).
   //
-  // Not watched, because none of these programs uses them here: select (DCMTK's choice only without
-  // poll.h), ppoll, epoll, recvfrom, recvmsg, readv, sendto, sendmsg, writev to a socket, creat,
-  // openat, mkstemp, syncfs, sync_file_range; nor shutdown, which a close follows.
+  // Not watched, because none of these programs uses them here: ppoll, epoll, recvfrom, recvmsg,
+  // readv, sendto, sendmsg, writev to a socket, creat, openat, mkstemp, syncfs, sync_file_range;
+  // nor shutdown, which a close follows.
   //
   // Each hook calls its original, keeps errno, allocates nothing and takes no lock. For a
   // descriptor that it does not know, it only looks into the table of connections. On a thread that

@@ -98,6 +98,7 @@ namespace OrthancPerf
     int OnFclose(std::FILE* stream)
     {
       const int fd = GetFile(stream);
+      static_cast<void>(GatheredFile::OfThisThread().End(fd));  // of open(2) and fdopen(3)
       const int result = std::fclose(stream);
       AfterFileClosed(fd);
       return result;

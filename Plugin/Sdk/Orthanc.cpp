@@ -117,7 +117,7 @@ namespace OrthancPerf
 
   std::optional<std::string> Orthanc::Take(char* text) const
   {
-    const std::optional<std::string> copy =
+    std::optional<std::string> copy =
         text == nullptr ? std::nullopt : std::optional<std::string>(text);
     OrthancPluginFreeString(context_, text);
     return copy;

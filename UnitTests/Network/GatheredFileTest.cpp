@@ -66,12 +66,14 @@ namespace OrthancPerf
       {
         ASSERT_NE(nullptr, mkdtemp(folder_.data()));
         GatheredFile::SetFolder(folder_.c_str());
+        GatheredFile::Start();
       }
 
       ~GatheredFileTest() override
       {
         file_.Expect(0);
         GatheredFile::Stop();
+        GatheredFile::SetFolder(nullptr);
         std::filesystem::remove_all(folder_);
       }
 

@@ -26,6 +26,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <thread>
 #include <vector>
@@ -574,6 +575,7 @@ namespace OrthancPerf
     Close(late);
     removing.join();
     EXPECT_EQ(4096U, std::filesystem::file_size(path));
+    GatheredFile::SetFolder(nullptr);
   }
 
   TEST_F(ProbeTestWithFiles, FollowsStreamsOfTheCLibrary)
@@ -634,6 +636,21 @@ namespace OrthancPerf
     ask(1);  // for nobody
     EXPECT_FALSE(servers.Take().database);
     EXPECT_TRUE(files_.Take());
+  }
+
+  TEST_F(ProbeTestWithFiles, AWaitBySelectIsOneForTheServer)
+  {
+    TcpPair database;
+    AskedServers& servers = AskedServers::OfThisThread();
+    servers.Begin({false, true}, Clock::now());
+    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(database.GetClient(), &set);
+    timeval timeout = {0, 20000};
+    auto* select = caller_.Get<decltype(::select)>("CallerSelect");
+    EXPECT_EQ(0, select(database.GetClient() + 1, &set, nullptr, nullptr, &timeout));
+    EXPECT_LE(std::chrono::milliseconds(20), servers.Take().database->waited);
   }
 
   // As libcurl does: it waits with a descriptor by which other threads can wake it up

@@ -3,6 +3,7 @@
    through its own GOT slots. */
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/select.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -42,6 +43,11 @@ EXPORT ssize_t CallerWrite(int fd, const void* buffer, size_t size)
 EXPORT ssize_t CallerSend(int fd, const void* buffer, size_t size, int flags)
 {
   return send(fd, buffer, size, flags);
+}
+
+EXPORT int CallerSelect(int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* t)
+{
+  return select(count, read, write, except, t);
 }
 
 EXPORT int CallerPoll(struct pollfd* fds, nfds_t count, int timeout)
