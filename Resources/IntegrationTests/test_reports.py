@@ -26,8 +26,22 @@ LARGEST = 200_000  # bytes of a result
 # The options that make a full run no other one, and no smaller one: of less time for a cell, the
 # page shows the rounds that it was enough for
 OPTIONS = re.compile(r"--(?:storage|disk)[ =]\S+|--databases sqlite postgresql|--seconds \d+")
+OFFICIAL = [
+    "stalls",
+    "--orthanc",
+    "FOLDER/Orthanc",
+    "--scenarios",
+    "storescu",
+    "--senders",
+    "1",
+    "--turns",
+    "25",
+]
+
 PARTS = {  # kept under names of their own
     "ingest-nagle": ["ingest", "--axes", "nagle", "gzip"],
+    "official-disk": OFFICIAL,
+    "official-memory": OFFICIAL,
     "overhead-budget": ["overhead", "--budget"],
     "overhead-disk": ["overhead"],
     "overhead-earlier": ["overhead", "--earlier", "FOLDER/libOrthancPerf.so"],
