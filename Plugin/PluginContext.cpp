@@ -366,9 +366,8 @@ namespace OrthancPerf
     const std::vector<OpenAssociation> open = GetOpenAssociations(recorder_, Clock::now());
     const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
     history_.Observe(open.size(), admission);
-    evidence_.OnMemory(memoryWatch_.Look(
-        {admission, probe_.IsInstalled(), traffic_.GetReceived().GetSecondsWithPauses()},
-        Clock::now()));
+    evidence_.OnMemory(admission, probe_.IsInstalled(),
+                       traffic_.GetReceived().GetSecondsWithPauses(), ReadProcessMemory("VmHWM:"));
     evidence_.Look(open);
     evidence_.OnDeflated(AnswerCompression::GetSeconds());
   }

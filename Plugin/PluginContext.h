@@ -4,7 +4,6 @@
 #include "Advisor/Advisor.h"
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/HealthWatch.h"
-#include "Advisor/MemoryWatch.h"
 #include "Answers/AnswerCompression.h"
 #include "Ingest/BackgroundThread.h"
 #include "Ingest/InstanceTracker.h"
@@ -157,7 +156,6 @@ namespace OrthancPerf
     ServerTraffic traffic_;
     History history_;
     EvidenceCollector evidence_;
-    MemoryWatch memoryWatch_;  // housekeeping's
     Journal journal_;
     MessageRecorder recorder_;
     Probe probe_;

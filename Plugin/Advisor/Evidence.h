@@ -31,16 +31,16 @@ namespace OrthancPerf
     std::size_t connections = 0;  // that threads which ingest have used lately
   };
 
-  // What memory has lately been short of (MemoryWatch). In bytes; 0: not known, or not lately.
+  // What memory has been short of in the last minutes; older ones fade
   struct MemoryEvidence
   {
     bool canWait = true;           // messages can; not without the socket probe
-    std::uint64_t budget = 0;      // of the instances in flight; 0: there is none in effect
-    std::uint64_t waits = 0;       // messages that had to wait for it
+    std::uint64_t budget = 0;      // bytes of the instances in flight; 0: there is none in effect
+    double waits = 0;              // messages that had to wait for it
     double waited = 0;             // seconds, all together
     double received = 0;           // seconds of all that was received meanwhile, with pauses
-    std::uint64_t givenUp = 0;     // messages admitted over it after the longest wait
-    std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
+    double givenUp = 0;            // messages admitted over it after the longest wait
+    std::uint64_t recentPeak = 0;  // bytes that the process had, if it never had more before
   };
 
   // DICOM files that Orthanc deflated at its own level in the last minutes. In seconds; older ones

@@ -16,8 +16,8 @@ namespace OrthancPerf
     // Looks at the processor that its mean goes back: 3 s
     constexpr double RUNNABLE_LOOKS = 6;
 
-    // What is left of what was deflated, two looks a second: five minutes
-    constexpr double DEFLATED_KEPT = 1 - 1.0 / 600;
+    // What is left of a figure at the next look, two a second: five minutes
+    constexpr double KEPT = 1 - 1.0 / 600;
 
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
@@ -27,6 +27,13 @@ namespace OrthancPerf
     void Approach(double& mean, double value, double weight)
     {
       mean += (value - mean) / weight;
+    }
+
+
+    // "before": the total at the look before. The first ones of a process count in full.
+    void AddRecent(double& recent, double& before, double total)
+    {
+      recent = recent * KEPT + total - std::exchange(before, total);
     }
   }
 
@@ -82,9 +89,8 @@ namespace OrthancPerf
     for (std::size_t i = 0; i < totals.size(); i++)
     {
       DeflateEvidence& recent = deflated_[i];
-      recent.requests *= DEFLATED_KEPT;
-      recent.deflate *= DEFLATED_KEPT;
-      recent.deflate += totals[i] - std::exchange(deflatedBefore_[i], totals[i]);
+      recent.requests *= KEPT;
+      AddRecent(recent.deflate, deflatedBefore_[i], totals[i]);
     }
   }
 
@@ -146,10 +152,20 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnMemory(const MemoryEvidence& memory)
+  void EvidenceCollector::OnMemory(const AdmissionFigures& budget, bool canWait, double received,
+                                   std::uint64_t peak)
   {
+    const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    memory_ = memory;
+    const std::uint64_t peakBefore = std::exchange(memoryTotals_.recentPeak, peak);
+    peakRose_ = peakBefore != 0 && peak > peakBefore ? now : peakRose_;
+    memory_.recentPeak = peakRose_ > now - LatestTraffic::MAXIMUM_AGE ? peak : 0;
+    memory_.canWait = canWait;
+    memory_.budget = canWait ? budget.limit : 0;
+    AddRecent(memory_.waits, memoryTotals_.waits, static_cast<double>(budget.waits));
+    AddRecent(memory_.waited, memoryTotals_.waited, ToSeconds(budget.waited));
+    AddRecent(memory_.received, memoryTotals_.received, received);
+    AddRecent(memory_.givenUp, memoryTotals_.givenUp, static_cast<double>(budget.givenUp));
   }
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Admission/AdmissionQueue.h"
 #include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
 #include "Tuning/TuningDocument.h"
@@ -41,8 +42,10 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
-    // What memory has been short of; the latest is the evidence
-    void OnMemory(const MemoryEvidence& memory);
+    // What memory is short of, twice a second. Of "budget", and of the seconds "received" with
+    // pauses, the totals since the start. "peak": of the process, in bytes.
+    void OnMemory(const AdmissionFigures& budget, bool canWait, double received,
+                  std::uint64_t peak);
 
     // The seconds of AnswerCompression::GetSeconds(); to be told about twice a second
     void OnDeflated(const std::array<double, 2>& totals);
@@ -68,6 +71,8 @@ namespace OrthancPerf
     double runnableWhileStarved_ = 0;  // likewise
     LoadEvidence load_;
     MemoryEvidence memory_;
+    MemoryEvidence memoryTotals_;  // since the start
+    TimePoint peakRose_ = TimePoint::min();
     std::array<double, 2> deflatedBefore_ = {};
     std::array<DeflateEvidence, 2> deflated_;
     std::string databaseServer_;

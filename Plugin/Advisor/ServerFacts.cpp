@@ -88,4 +88,18 @@ namespace OrthancPerf
 
     return std::max(runnable - 1, 0.0) / std::max(std::thread::hardware_concurrency(), 1U);
   }
+
+
+  std::uint64_t ReadProcessMemory(const char* key)
+  {
+    std::ifstream file("/proc/self/status");
+    std::uint64_t kibibytes = 0;
+    std::string word;
+
+    while (word != key && file >> word)
+    {
+    }
+
+    return file >> kibibytes ? kibibytes * 1024 : 0;
+  }
 }

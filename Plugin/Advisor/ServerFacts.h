@@ -33,7 +33,6 @@ namespace OrthancPerf
     KernelLimits kernel;
     std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
-    bool hasOtherFilters = false;    // see ServerConfiguration
     bool hasDatabasePlugin = false;  // else SQLite
     std::string databaseSection;     // see ServerConfiguration
     std::string indexFile;           // SQLite's; empty: there is none
@@ -54,4 +53,8 @@ namespace OrthancPerf
   // How many tasks run or want to run now, for each processor, this one left out (proc_loadavg(5),
   // the fourth field). Unlike the load average, it leaves out what waits for a disk. 0: not known.
   double ReadRunnableTasks();
+
+  // What this process has of memory, in bytes, by a key of /proc/self/status (proc(5)): "VmHWM:",
+  // the most that it ever had; "RssAnon:", what is no file's. 0: not known.
+  std::uint64_t ReadProcessMemory(const char* key);
 }

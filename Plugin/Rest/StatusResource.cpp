@@ -2,7 +2,6 @@
 #include "Rest/Resources.h"
 
 #include "Admission/MemoryLimit.h"
-#include "Advisor/MemoryWatch.h"
 #include "Dicom/TransferSyntax.h"
 #include "Rest/RestJson.h"
 #include "Tuning/TuningSchema.h"
@@ -147,7 +146,6 @@ namespace OrthancPerf
     Json::Value DescribeMemory(const AdmissionQueue& admission)
     {
       const AdmissionFigures figures = admission.GetFigures();
-      const ProcessMemory process = ProcessMemory::Read();
       return MakeObject({{"IngestBudget", ToJson(figures.limit)},
                          {"Copies", ToJson(AdmissionQueue::COPIES)},
                          {"Held", ToJson(figures.held)},
@@ -156,8 +154,8 @@ namespace OrthancPerf
                          {"Waits", ToJson(figures.waits)},
                          {"Waited", ToJson(figures.waited)},
                          {"GivenUp", ToJson(figures.givenUp)},
-                         {"Anonymous", ToJson(process.anonymous)},
-                         {"Peak", ToJson(process.peak)},
+                         {"Anonymous", ToJson(ReadProcessMemory("RssAnon:"))},
+                         {"Peak", ToJson(ReadProcessMemory("VmHWM:"))},
                          {"Limit", IfAny(Json::UInt64(ReadMemoryLimit()))}});
     }
 

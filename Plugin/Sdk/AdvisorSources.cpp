@@ -35,7 +35,6 @@ namespace OrthancPerf
     facts_.configuration = configuration;
     facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
-    facts_.hasOtherFilters = server.hasOtherFilters;
     facts_.databaseSection = server.databaseSection;
     facts_.indexFile = server.indexDirectory.empty() ? "" : server.indexDirectory + "/index";
   }

@@ -92,17 +92,6 @@ namespace OrthancPerf
     }
 
 
-    bool HasOtherFilters(const Json::Value& configuration)
-    {
-      const Json::Value& scripts = configuration["LuaScripts"];
-      const Json::Value& plugins = configuration["Plugins"];
-      const bool isThisPluginAlone = plugins.isArray() && plugins.size() == 1 &&
-                                     plugins[0].isString() &&
-                                     plugins[0].asString().find(".so") != std::string::npos;
-      return (scripts.isArray() && !scripts.empty()) || !isThisPluginAlone;
-    }
-
-
     std::string FindDatabaseSection(const Json::Value& configuration)
     {
       for (const char* const name : {"PostgreSQL", "MySQL", "Odbc"})
@@ -193,8 +182,7 @@ namespace OrthancPerf
                                   orthancConfiguration["OrthancPeers"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
-    databaseSection(FindDatabaseSection(orthancConfiguration)),
-    hasOtherFilters(HasOtherFilters(orthancConfiguration))
+    databaseSection(FindDatabaseSection(orthancConfiguration))
   {
   }
 }

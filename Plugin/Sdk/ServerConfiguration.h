@@ -48,7 +48,5 @@ namespace OrthancPerf
     // The section by which the index is to be in a database's server; empty: there is none. Without
     // "EnableIndex", which may be misspelt, it is if several servers share it ("Lock").
     std::string databaseSection;
-
-    bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins
   };
 }

@@ -160,7 +160,7 @@ def test_archives_at_level_6_are_found_and_level_1_ends_it(
 ) -> None:
     upload(orthanc, [image.read_bytes() for image in make_series("reads", 40)])
     (study,) = orthanc.get_json("/studies")
-    check_level(orthanc, "archive-compression", lambda: orthanc.get(f"/studies/{study}/archive"))
+    check_level(orthanc, "answer-compression", lambda: orthanc.get(f"/studies/{study}/archive"))
 
 
 def test_gzip_of_answers_is_found_and_level_1_ends_it(
@@ -175,7 +175,7 @@ def test_gzip_of_answers_is_found_and_level_1_ends_it(
 
     if "Content-Encoding" not in read(files[0]).headers:
         pytest.skip("this Orthanc compresses no files over HTTP")
-    check_level(orthanc, "http-compression", lambda: list(map(read, files)))
+    check_level(orthanc, "answer-compression", lambda: list(map(read, files)))
 
 
 def test_waits_for_the_database_are_a_phase(

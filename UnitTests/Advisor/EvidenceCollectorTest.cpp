@@ -107,6 +107,58 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, WaitsForMemoryFadeInMinutes)
+  {
+    AdmissionFigures budget;
+    budget.limit = 1000;
+    budget.waits = 7;
+    budget.waited = std::chrono::seconds(8);
+    budget.givenUp = 1;
+    collector_.OnMemory(budget, true, 10, 0);
+    MemoryEvidence memory = collector_.Gather().memory;
+    EXPECT_EQ(1000U, memory.budget);
+    EXPECT_DOUBLE_EQ(7, memory.waits);
+    EXPECT_DOUBLE_EQ(8, memory.waited);
+    EXPECT_DOUBLE_EQ(10, memory.received);
+    EXPECT_DOUBLE_EQ(1, memory.givenUp);
+
+    for (int look = 0; look < 1200; look++)  // ten minutes
+    {
+      collector_.OnMemory(budget, true, 10, 0);
+    }
+
+    memory = collector_.Gather().memory;
+    EXPECT_NEAR(8 * std::exp(-2), memory.waited, 0.01);
+    EXPECT_NEAR(10 * std::exp(-2), memory.received, 0.01);
+    EXPECT_LT(memory.givenUp, 0.5);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, APeakIsEvidenceWhileItIsRecent)
+  {
+    collector_.OnMemory({}, true, 0, 100);
+    EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
+    collector_.OnMemory({}, true, 0, 900);
+    EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
+    now_ += std::chrono::seconds(290);
+    collector_.OnMemory({}, true, 0, 900);
+    EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
+    now_ += std::chrono::seconds(10);
+    collector_.OnMemory({}, true, 0, 900);
+    EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, WithoutTheProbeNoBudgetIsInEffect)
+  {
+    AdmissionFigures budget;
+    budget.limit = 1000;
+    collector_.OnMemory(budget, false, 0, 0);
+    EXPECT_EQ(0U, collector_.Gather().memory.budget);
+    EXPECT_FALSE(collector_.Gather().memory.canWait);
+  }
+
+
   TEST_F(EvidenceCollectorTest, TellsPeersAndDirectionsApart)
   {
     Receive("CT1", 2);

@@ -3,6 +3,7 @@
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace OrthancPerf
 {
@@ -85,19 +86,19 @@ namespace OrthancPerf
     constexpr double REAL_PART = 0.25;
 
 
-    // With a budget: messages wait for memory, on purpose. Is it worth anybody's while? Both times
-    // are of the same minutes, and nothing of them counts for less.
+    // With a budget: messages wait for memory, on purpose. Is it worth anybody's while?
     std::optional<Judgement> JudgeWaits(const Evidence& evidence)
     {
       const MemoryEvidence& memory = evidence.memory;
       const double share = memory.received > 0 ? std::min(memory.waited / memory.received, 1.0) : 0;
-      return JudgeIf(memory.givenUp > 0 || share >= MINIMUM_SHARE,
+      const auto givenUp = static_cast<Json::Int64>(std::lround(memory.givenUp));
+      return JudgeIf(givenUp > 0 || share >= MINIMUM_SHARE,
                      {{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
                       {"IngestBudget", static_cast<Json::UInt64>(memory.budget)},
-                      {"Waits", static_cast<Json::UInt64>(memory.waits)},
+                      {"Waits", static_cast<Json::Int64>(std::lround(memory.waits))},
                       {"Waited", memory.waited},
-                      {"GivenUp", static_cast<Json::UInt64>(memory.givenUp)}},
-                     Cost{share, std::nullopt}, memory.givenUp == 0 ? "" : "given up");
+                      {"GivenUp", givenUp}},
+                     Cost{share, std::nullopt}, givenUp == 0 ? "" : "given up");
     }
 
 

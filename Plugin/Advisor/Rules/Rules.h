@@ -22,7 +22,7 @@ namespace OrthancPerf
   std::vector<Rule> MakeNetworkRules();
   Rule MakeWindowRule();
 
-  // Storage, database, MD5, compression, and whether the processor is short
+  // Storage, database, MD5, and whether the processor is short
   std::vector<Rule> MakeStoringRules();
 
   // Engines

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace OrthancPerf
 {
@@ -75,7 +76,7 @@ namespace OrthancPerf
     }
 
 
-    // ---- archive-compression, http-compression -----------------------------------------------
+    // ---- answer-compression ------------------------------------------------------------------
 
     // In seconds: some thirty CT images
     constexpr double MINIMUM_DEFLATED = 1;
@@ -91,37 +92,40 @@ namespace OrthancPerf
 
 
     // At a level of the tuning, nothing is measured
-    std::optional<Judgement> JudgeDeflate(const DeflateEvidence& evidence, const char* key,
-                                          std::optional<int> tuned)
+    std::optional<Judgement> JudgeDeflate(const Evidence& evidence)
     {
-      const double all = std::max(evidence.requests, evidence.deflate);
-      const double lost = SAVED * evidence.deflate;
+      const AnswerTuning& tuned = evidence.tuning.answers;
+      Json::Value levels;
+      double deflate = 0;
+      double all = 0;
+
+      for (const auto& [key, isTuned, seen] :
+           {std::make_tuple("ArchiveLevel", tuned.archiveLevel.has_value(), evidence.deflated[0]),
+            std::make_tuple("HttpLevel", tuned.httpLevel.has_value(), evidence.deflated[1])})
+      {
+        const double time = std::max(seen.requests, seen.deflate);
+
+        if (!isTuned && seen.deflate >= MINIMUM_DEFLATED &&
+            seen.deflate >= MINIMUM_DEFLATE_SHARE * time &&
+            seen.requests >= MINIMUM_REQUESTS * seen.deflate)
+        {
+          levels[key] = 1;
+          deflate += seen.deflate;
+          all += time;
+        }
+      }
+
+      const double lost = SAVED * deflate;
       std::optional<Judgement> judgement =
-          JudgeIf(!tuned && evidence.deflate >= MINIMUM_DEFLATED &&
-                      evidence.deflate >= MINIMUM_DEFLATE_SHARE * all &&
-                      evidence.requests >= MINIMUM_REQUESTS * evidence.deflate,
-                  {{"DeflateTime", evidence.deflate}, {"DeflateShare", evidence.deflate / all}},
+          JudgeIf(!levels.isNull(), {{"DeflateTime", deflate}, {"DeflateShare", deflate / all}},
                   Cost{lost / all, all / (all - lost)});
 
       if (judgement)
       {
-        judgement->document = MakeOption("Answers", key, 1);
+        judgement->document = MakeOption("Answers", levels);
       }
 
       return judgement;
-    }
-
-
-    std::optional<Judgement> JudgeArchives(const Evidence& evidence)
-    {
-      return JudgeDeflate(evidence.deflated[0], "ArchiveLevel",
-                          evidence.tuning.answers.archiveLevel);
-    }
-
-
-    std::optional<Judgement> JudgeGzip(const Evidence& evidence)
-    {
-      return JudgeDeflate(evidence.deflated[1], "HttpLevel", evidence.tuning.answers.httpLevel);
     }
 
 
@@ -208,91 +212,57 @@ namespace OrthancPerf
     // (ResourceFinder::Execute)
     constexpr OrthancRelease ANSWERS_ARE_COMPARED = {1, 12, 5};
 
+    // Whether an option should be another, which the finding's remedy names
     struct Item
     {
       const char* id;
       std::uint64_t storedInstances;  // it matters from then on
-
-      // The options that should be others; null: none
-      Json::Value (*propose)(const ServerFacts& facts);
+      bool (*isMissed)(const ServerFacts& facts);
     };
 
 
-    Json::Value ProposeIf(bool isMissed, const Json::Value& options)
+    bool IsSqlite(const ServerFacts& facts)
     {
-      return isMissed ? options : Json::Value();
+      return !facts.hasDatabasePlugin;
     }
 
 
-    Json::Value LeaveSqlite(const ServerFacts& facts)
-    {
-      return ProposeIf(!facts.hasDatabasePlugin, MakeOption("PostgreSQL", "EnableIndex", true));
-    }
-
-
-    // What has a limit keeps it
-    Json::Value LimitFinds(const ServerFacts& facts)
-    {
-      Json::Value options;
-
-      for (const char* const option : {"LimitFindResults", "LimitFindInstances"})
-      {
-        if (facts.GetNumber(option, 0) == 0)
-        {
-          options[option] = 100;
-        }
-      }
-
-      return options;
-    }
-
-
-    Json::Value FindInIndex(const ServerFacts& facts)
+    bool ReadsFilesForQueries(const ServerFacts& facts)
     {
       const std::string mode = facts.GetText("StorageAccessOnFind", "Always");
-      return ProposeIf(mode == "Always" ||
-                           (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED)),
-                       MakeOption("StorageAccessOnFind", "Never"));
+      return mode == "Always" || (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED));
     }
 
 
-    Json::Value ForgetJobs(const ServerFacts& facts)
+    bool CompressesFiles(const ServerFacts& facts)
     {
-      return ProposeIf(facts.IsOn("SaveJobs", true), MakeOption("SaveJobs", false));
+      return facts.IsOn("StorageCompression", false);
     }
 
 
-    Json::Value StoreInFolder(const ServerFacts& facts)
+    bool StoresInDatabase(const ServerFacts& facts)
     {
       const Json::Value& section = facts.configuration["PostgreSQL"];
-      return ProposeIf(section.isObject() && section["EnableStorage"] == Json::Value(true),
-                       MakeOption("PostgreSQL", "EnableStorage", false));
+      return section.isObject() && section["EnableStorage"] == Json::Value(true);
     }
 
 
-    constexpr Item CHECKLIST[] = {{"sqlite-large", TOO_LARGE_FOR_SQLITE, &LeaveSqlite},
-                                  {"find-limits", LARGE_STORE, &LimitFinds},
-                                  {"storage-access-on-find", LARGE_STORE, &FindInIndex},
-                                  {"save-jobs", LARGE_STORE, &ForgetJobs},
-                                  {"postgresql-storage", 0, &StoreInFolder}};
+    constexpr Item CHECKLIST[] = {{"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite},
+                                  {"storage-access-on-find", LARGE_STORE, &ReadsFilesForQueries},
+                                  {"storage-compression", 0, &CompressesFiles},
+                                  {"postgresql-storage", 0, &StoresInDatabase}};
 
 
     std::vector<Finding> GoThroughChecklist(const Evidence& evidence)
     {
       const std::optional<std::uint64_t> stored = evidence.facts.storedInstances;
+      const Judgement judgement =
+          stored ? Judgement({{"StoredInstances", Json::UInt64(*stored)}}) : Judgement({});
       std::vector<Finding> findings;
 
       for (const Item& item : CHECKLIST)
       {
-        Judgement judgement({});
-        judgement.document = item.propose(evidence.facts);
-
-        if (stored)
-        {
-          judgement.figures["StoredInstances"] = static_cast<Json::UInt64>(*stored);
-        }
-
-        if (!judgement.document.isNull() && stored.value_or(0) >= item.storedInstances)
+        if (stored.value_or(0) >= item.storedInstances && item.isMissed(evidence.facts))
         {
           findings.push_back(Describe(item.id, judgement));
         }
@@ -306,13 +276,9 @@ namespace OrthancPerf
   std::vector<Rule> MakeServerRules()
   {
     return {
-        {"failed-instances", &JudgeFailures},
-        {"stuck-instances", &JudgeStuck},
-        {"dicom-threads", &JudgeDicomThreads},
-        {"sqlite-lookup-index", &JudgeLookups},
-        {"archive-compression", &JudgeArchives},
-        {"http-compression", &JudgeGzip},
-        Rule(&GoThroughChecklist),
+        {"failed-instances", &JudgeFailures},  {"stuck-instances", &JudgeStuck},
+        {"dicom-threads", &JudgeDicomThreads}, {"sqlite-lookup-index", &JudgeLookups},
+        {"answer-compression", &JudgeDeflate}, Rule(&GoThroughChecklist),
     };
   }
 }

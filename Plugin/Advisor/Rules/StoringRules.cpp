@@ -91,13 +91,11 @@ namespace OrthancPerf
     }
 
 
-    // ---- md5, storage-compression: parts of the phase "prepare" ------------------------------
+    // ---- md5 ---------------------------------------------------------------------------------
 
     // Bytes a second. Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 to
-    // 800 on a free one. Its zlib, of level 6, has 25 to 40 MB/s with images, 10 with few grey
-    // values; with noise 13 on a free virtual core, 8.5 on a busy one.
+    // 800 on a free one.
     constexpr double SLOW_MD5 = 250e6;
-    constexpr double SLOW_ZLIB = 4e6;
 
     // The least part of "prepare" that is MD5 with large instances; the rest copies their bytes,
     // with 1500 MB/s on a slow processor (500 for MD5), 8000 on a fast one (800 for MD5)
@@ -107,50 +105,23 @@ namespace OrthancPerf
     // Only larger instances are judged.
     constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
 
-    // Of the time of all phases, for both findings
-    constexpr double MINIMUM_PREPARING_SHARE = 0.25;
+    constexpr double MINIMUM_HASHING_SHARE = 0.25;
 
 
-    double GetPrepareWithoutCopies(const TrafficBucket& traffic)
-    {
-      return MD5_PART * traffic.GetSeconds(Phase::Prepare);
-    }
-
-
-    // Beside compression no more than a slow processor would need. 0 if it is off.
-    double EstimateMd5(const TrafficBucket& traffic, const ServerFacts& facts)
-    {
-      if (!facts.IsOn("StoreMD5ForAttachments", true))
-      {
-        return 0;
-      }
-
-      const double longest = traffic.bytes / SLOW_MD5;
-      const double time = GetPrepareWithoutCopies(traffic);
-      return facts.IsOn("StorageCompression", false) ? std::min(time, longest) : time;
-    }
-
-
-    // Where the time is longer than a slow processor needs, Lua or another plugin may be why:
-    // nobody can tell then how much of it is whose
-    bool IsOfOthers(double time, double longest, const ServerFacts& facts)
-    {
-      return facts.hasOtherFilters && time > longest;
-    }
-
-
+    // Lua, other plugins' filters and compression are in the same phase: no more of it is MD5 than
+    // a slow processor needs
     std::optional<Judgement> JudgeMd5(const Evidence& evidence)
     {
       const TrafficBucket& traffic = evidence.received;
-      const double hashing = EstimateMd5(traffic, evidence.facts);
+      const ServerFacts& facts = evidence.facts;
+      const double hashing =
+          std::min(MD5_PART * traffic.GetSeconds(Phase::Prepare), traffic.bytes / SLOW_MD5);
       const double total = traffic.GetTotalSeconds();
-
       std::optional<Judgement> judgement =
-          JudgeIf(traffic.instances >= MINIMUM_INSTANCES && total > 0 &&
+          JudgeIf(facts.IsOn("StoreMD5ForAttachments", true) && total > 0 &&
+                      traffic.instances >= MINIMUM_INSTANCES &&
                       traffic.bytes >= LARGE_INSTANCE * traffic.instances &&
-                      hashing >= MINIMUM_PREPARING_SHARE * total &&
-                      !IsOfOthers(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5,
-                                  evidence.facts),
+                      hashing >= MINIMUM_HASHING_SHARE * total,
                   {{"MeanSize", traffic.bytes / traffic.instances},
                    {"EstimatedHashing", hashing / traffic.instances},
                    {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
@@ -158,32 +129,13 @@ namespace OrthancPerf
                   EstimateCost(hashing, total, traffic));
 
       // With which Orthanc does not start without the sums
-      if (judgement && evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged")
+      if (judgement && facts.GetText("OverwriteInstances", "Never") == "IfChanged")
       {
         judgement->document = MakeOption("StoreMD5ForAttachments", false);
         judgement->document["OverwriteInstances"] = "Never";
       }
 
       return judgement;
-    }
-
-
-    std::optional<Judgement> JudgeStorageCompression(const Evidence& evidence)
-    {
-      const TrafficBucket& traffic = evidence.received;
-      const ServerFacts& facts = evidence.facts;
-      const double longest = traffic.bytes / SLOW_ZLIB;
-      const double rest = traffic.GetSeconds(Phase::Prepare) - EstimateMd5(traffic, facts);
-      const double compressing = std::min(rest, longest);
-      const double total = traffic.GetTotalSeconds();
-      return JudgeIf(facts.IsOn("StorageCompression", false) &&
-                         traffic.instances >= MINIMUM_INSTANCES && total > 0 &&
-                         compressing >= MINIMUM_PREPARING_SHARE * total &&
-                         !IsOfOthers(rest, longest, facts),
-                     {{"MeanCompression", compressing / traffic.instances},
-                      {"CompressionShare", compressing / total},
-                      {"Rate", traffic.bytes / compressing}},
-                     EstimateCost(compressing, total, traffic));
     }
 
 
@@ -281,8 +233,6 @@ namespace OrthancPerf
 
   std::vector<Rule> MakeStoringRules()
   {
-    return {Rule(&JudgeByElapsedTime),
-            {"md5", &JudgeMd5},
-            {"storage-compression", &JudgeStorageCompression}};
+    return {Rule(&JudgeByElapsedTime), {"md5", &JudgeMd5}};
   }
 }

@@ -18,22 +18,6 @@ namespace OrthancPerf
         return sample;
       }
     };
-
-    class StorageCompressionRuleTest : public RuleTest
-    {
-    protected:
-      StorageCompressionRuleTest()
-      {
-        evidence_.facts.configuration["StorageCompression"] = true;
-      }
-
-      static Sample MakeCompressed()
-      {
-        Sample sample = MakeHealthy();
-        sample.phases[3].second = 22;  // 2 ms of it are MD5
-        return sample;
-      }
-    };
   }
 
 
@@ -81,38 +65,17 @@ namespace OrthancPerf
 
 
   // 3 MB: MD5 takes 12 ms on a slow processor
-  TEST_F(Md5RuleTest, IsNotBlamedForWhatAnotherPluginsFilterTakes)
+  TEST_F(Md5RuleTest, IsNotBlamedForWhatAnotherPluginsFilterOrCompressionTakes)
   {
     Sample sample;
     sample.phases = {{Phase::Receive, 3}, {Phase::Prepare, 112}, {Phase::Storage, 7}};
     sample.size = 3'000'000;
     SetTraffic(sample);
-    evidence_.facts.hasOtherFilters = true;
     EXPECT_FALSE(IsFound("md5"));
 
-    sample.phases[1].second = 22;  // copies, MD5 and others
+    sample.phases[1].second = 22;
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound("md5"));
-  }
-
-
-  // Other programs want the processor, too
-  TEST_F(Md5RuleTest, FindsThemOnABusyProcessor)
-  {
-    Sample sample;
-    sample.phases = {
-        {Phase::Receive, 18}, {Phase::Prepare, 101}, {Phase::Storage, 34}, {Phase::Index, 31}};
-    sample.size = 8'400'000;
-    SetTraffic(sample);
-    EXPECT_NEAR(0.07575, Judge("md5").evidence["EstimatedHashing"].asDouble(), 1e-6);
-  }
-
-
-  TEST_F(Md5RuleTest, FindsThemBesideFiltersThatTakeNoTime)
-  {
-    SetTraffic(MakeLarge());
-    evidence_.facts.hasOtherFilters = true;
-    EXPECT_TRUE(IsFound("md5"));
+    EXPECT_NEAR(0.012, Judge("md5").evidence["EstimatedHashing"].asDouble(), 1e-6);
   }
 
 
@@ -132,62 +95,12 @@ namespace OrthancPerf
 
 
   // Where all are refused or held already, and there is no probe
-  TEST_F(StorageCompressionRuleTest, NoShareIsSaidOfNoTime)
+  TEST_F(Md5RuleTest, NoShareIsSaidOfNoTime)
   {
     Sample sample;
     sample.phases = {};
     sample.size = 15'000'000;
     SetTraffic(sample);
     EXPECT_FALSE(IsFound("md5"));
-    EXPECT_FALSE(IsFound("storage-compression"));
-  }
-
-
-  TEST_F(StorageCompressionRuleTest, FindsTheTimeInZlib)
-  {
-    SetTraffic(MakeCompressed());
-    const Finding finding = Judge("storage-compression");
-    EXPECT_EQ("storage-compression", finding.id);
-    EXPECT_NEAR(0.020, finding.evidence["MeanCompression"].asDouble(), 1e-6);
-    EXPECT_NEAR(25e6, finding.evidence["Rate"].asDouble(), 1e3);
-    EXPECT_NEAR(26.0 / 6, *finding.cost.gain, 1e-2);
-    EXPECT_FALSE(finding.remedy.document["StorageCompression"].asBool());
-  }
-
-
-  // Half a megabyte: zlib takes 125 ms at the most
-  TEST_F(StorageCompressionRuleTest, IsNotBlamedForWhatAnotherPluginsFilterTakes)
-  {
-    Sample sample = MakeCompressed();
-    evidence_.facts.hasOtherFilters = true;
-    SetTraffic(sample);
-    EXPECT_TRUE(IsFound("storage-compression"));
-
-    sample.phases[3].second = 62;  // noise, on a busy virtual core
-    SetTraffic(sample);
-    EXPECT_TRUE(IsFound("storage-compression"));
-
-    sample.phases[3].second += 100;
-    SetTraffic(sample);
-    EXPECT_FALSE(IsFound("storage-compression"));
-    evidence_.facts.hasOtherFilters = false;
-    EXPECT_NEAR(0.125, Judge("storage-compression").evidence["MeanCompression"].asDouble(), 1e-6);
-  }
-
-
-  TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsOff)
-  {
-    SetTraffic(MakeCompressed());
-    evidence_.facts.configuration.removeMember("StorageCompression");
-    EXPECT_FALSE(IsFound("storage-compression"));
-  }
-
-
-  TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsFastOrOnTooFewInstances)
-  {
-    SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound("storage-compression"));
-    SetTraffic(MakeCompressed(), FEW);
-    EXPECT_FALSE(IsFound("storage-compression"));
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/RuleTest.h"
+#include "Tuning/Json.h"
 
+#include <memory>
 #include <set>
 
 namespace OrthancPerf
@@ -35,9 +37,10 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, ArchivesThatAreDeflatedForLongAreToBeDeflatedLess)
   {
     evidence_.deflated[0] = {4, 6};
-    const std::vector<Finding> findings = JudgeAll("archive-compression");
+    const std::vector<Finding> findings = JudgeAll("answer-compression");
     ASSERT_EQ(1U, findings.size());
-    EXPECT_EQ(1, findings[0].remedy.document["Answers"]["ArchiveLevel"].asInt());
+    EXPECT_EQ(ToText(MakeOption("Answers", "ArchiveLevel", 1)),
+              ToText(findings[0].remedy.document));
     EXPECT_DOUBLE_EQ(2, *findings[0].cost.gain);  // 3 of 6 seconds
     EXPECT_DOUBLE_EQ(0.5, findings[0].cost.shareOfIngestTime);
 
@@ -54,13 +57,25 @@ namespace OrthancPerf
     EXPECT_TRUE(JudgeAll().empty());
 
     evidence_.deflated[1] = {4, 3};
-    const std::vector<Finding> findings = JudgeAll("http-compression");
+    const std::vector<Finding> findings = JudgeAll("answer-compression");
     ASSERT_EQ(1U, findings.size());
-    EXPECT_EQ(1, findings[0].remedy.document["Answers"]["HttpLevel"].asInt());
+    EXPECT_EQ(ToText(MakeOption("Answers", "HttpLevel", 1)), ToText(findings[0].remedy.document));
     EXPECT_DOUBLE_EQ(4, *findings[0].cost.gain);
 
     evidence_.tuning.answers.httpLevel = 6;
     EXPECT_TRUE(JudgeAll().empty());
+  }
+
+
+  TEST_F(ServerRulesTest, ArchivesAndGzipTogetherAreOneFinding)
+  {
+    evidence_.deflated[0] = {4, 6};
+    evidence_.deflated[1] = {4, 4};
+    const Finding finding = Judge("answer-compression");
+    EXPECT_EQ(1, finding.remedy.document["Answers"]["ArchiveLevel"].asInt());
+    EXPECT_EQ(1, finding.remedy.document["Answers"]["HttpLevel"].asInt());
+    EXPECT_DOUBLE_EQ(8, finding.evidence["DeflateTime"].asDouble());
+    EXPECT_DOUBLE_EQ(0.8, finding.evidence["DeflateShare"].asDouble());
   }
 
 
@@ -78,19 +93,8 @@ namespace OrthancPerf
     for (const char* const version : {"1.10.1", "1.12.7", "1.13.0"})
     {
       evidence_.facts.orthancVersion = version;
-      EXPECT_EQ((std::set<std::string>{"find-limits", "storage-access-on-find", "save-jobs"}),
-                ListChecklist());
+      EXPECT_EQ((std::set<std::string>{"storage-access-on-find"}), ListChecklist());
     }
-  }
-
-
-  TEST_F(ServerRulesTest, ALimitOfAnswersThatIsThereStays)
-  {
-    evidence_.facts.storedInstances = 100'000;
-    configuration_["LimitFindResults"] = 500;
-    const std::vector<Finding> findings = JudgeAll();
-    ASSERT_EQ("find-limits", findings.at(0).id);
-    EXPECT_EQ(MakeOption("LimitFindInstances", 100), findings[0].remedy.document);
   }
 
 
@@ -158,8 +162,9 @@ namespace OrthancPerf
     evidence_.facts.storedInstances = 100'000;
     evidence_.facts.orthancVersion = "1.10.1";
     configuration_["PostgreSQL"]["EnableStorage"] = true;
+    configuration_["StorageCompression"] = true;
     const std::vector<Finding> findings = JudgeAll();
-    EXPECT_EQ(4U, findings.size());
+    EXPECT_EQ(3U, findings.size());
 
     for (const Finding& finding : findings)
     {
@@ -179,6 +184,23 @@ namespace OrthancPerf
   {
     EXPECT_GE(ReadRunnableTasks(), 0);
     EXPECT_LT(ReadRunnableTasks(), 1e4);
+  }
+
+
+  TEST(ServerFacts, ReadsTheMemoryOfThisProcess)
+  {
+    constexpr std::size_t SIZE = std::size_t{100} << 20;
+    const auto block = std::make_unique<char[]>(SIZE);
+
+    for (std::size_t i = 0; i < SIZE; i += 4096)
+    {
+      block[i] = static_cast<char>(i);
+    }
+
+    const std::uint64_t anonymous = ReadProcessMemory("RssAnon:");
+    EXPECT_LE(SIZE, anonymous);
+    EXPECT_LE(anonymous, ReadProcessMemory("VmHWM:"));
+    EXPECT_EQ(0U, ReadProcessMemory("NoSuchKey:"));
   }
 
 

@@ -51,7 +51,7 @@ function listUnits(): Map<string, string> {
 
 const UNITS: Record<string, readonly string[]> = {
   '%': [
-    'CommitShare', 'CompressionShare', 'FailedShare', 'HashingShare',
+    'CommitShare', 'FailedShare', 'HashingShare',
     'IndexShare', 'LatencyShare', 'PauseShare', 'QueuedShare',
     'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
   ],
@@ -63,7 +63,7 @@ const UNITS: Record<string, readonly string[]> = {
     'FasterRate', 'Rate', 'WindowLimit',
   ],
   ms: [
-    'Busy', 'EstimatedHashing', 'Latency', 'LongestTime', 'MeanCommit', 'MeanCompression',
+    'Busy', 'EstimatedHashing', 'Latency', 'LongestTime', 'MeanCommit',
     'MeanDatabase', 'MeanDuration', 'MeanIndex', 'MeanPause', 'MeanPrepare', 'MeanQueued',
     'MeanRemote', 'MeanStall', 'MeanSync', 'MeanTranscode', 'MeanWait', 'MeanWrite',
     'MedianSetupTime', 'RoundTrip', 'ServiceTime', 'Waited', 'WindowLimited',
