@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AdmissionGate.h"
 #include "PluginContext.h"
-#include "Rest/DashboardFile.h"
 #include "Sdk/RestCallback.h"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include "Network/GatheredFile.h"
 #include "Rest/Resources.h"
 #include "Sdk/CompareResource.h"
-#include "Sdk/HealthParts.h"
 #include "Tuning/Json.h"
 #include "Tuning/TuningReader.h"
 

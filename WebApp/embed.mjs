@@ -62,7 +62,7 @@ for (const [name, content] of contents) {
 }
 
 const source = `// Made by WebApp/embed.mjs
-#include "Rest/DashboardFile.h"
+#include "Rest/Resources.h"
 
 namespace OrthancPerf
 {

@@ -17,24 +17,12 @@ namespace OrthancPerf
     }
 
 
-    // With frames that some library here decodes
+    // With frames, which some library here decodes unless the kind is None
     constexpr TransferSyntax Compressed(const char* uid, const char* name, CodestreamKind kind,
                                         bool isLossy, bool isWritable = true)
     {
       return {uid,     name,      DataSetCoding::ExplicitLittleEndian, kind, true, false,
               isLossy, isWritable};
-    }
-
-
-    constexpr TransferSyntax Other(const char* uid, const char* name, bool isVideo = false)
-    {
-      return {uid, name, DataSetCoding::ExplicitLittleEndian, CodestreamKind::None, true, isVideo};
-    }
-
-
-    constexpr TransferSyntax Video(const char* uid, const char* name)
-    {
-      return Other(uid, name, true);
     }
 
 
@@ -49,63 +37,39 @@ namespace OrthancPerf
                DataSetCoding::ImplicitLittleEndian, true),
         Native(Uid::EXPLICIT_LITTLE_ENDIAN, "LittleEndianExplicit",
                DataSetCoding::ExplicitLittleEndian, true),
-        Other("1.2.840.10008.1.2.1.98", "EncapsulatedUncompressed"),
         Native(Uid::DEFLATED_LITTLE_ENDIAN, "DeflatedLittleEndianExplicit", DataSetCoding::Deflated,
                true),
         Native(Uid::EXPLICIT_BIG_ENDIAN, "BigEndianExplicit", DataSetCoding::ExplicitBigEndian),
         Compressed(Uid::JPEG_BASELINE, "JPEGProcess1", CodestreamKind::Jpeg, LOSSY),
         Compressed(Uid::JPEG_EXTENDED, "JPEGProcess2_4", CodestreamKind::Jpeg, LOSSY),
-        Other("1.2.840.10008.1.2.4.52", "JPEGProcess3_5"),
         Compressed("1.2.840.10008.1.2.4.53", "JPEGProcess6_8", CodestreamKind::Jpeg, LOSSY,
                    READ_ONLY),
-        Other("1.2.840.10008.1.2.4.54", "JPEGProcess7_9"),
         Compressed("1.2.840.10008.1.2.4.55", "JPEGProcess10_12", CodestreamKind::Jpeg, LOSSY,
                    READ_ONLY),
-        Other("1.2.840.10008.1.2.4.56", "JPEGProcess11_13"),
         Compressed(Uid::JPEG_LOSSLESS, "JPEGProcess14", CodestreamKind::Jpeg, LOSSLESS),
-        Other("1.2.840.10008.1.2.4.58", "JPEGProcess15"),
-        Other("1.2.840.10008.1.2.4.59", "JPEGProcess16_18"),
-        Other("1.2.840.10008.1.2.4.60", "JPEGProcess17_19"),
-        Other("1.2.840.10008.1.2.4.61", "JPEGProcess20_22"),
-        Other("1.2.840.10008.1.2.4.62", "JPEGProcess21_23"),
-        Other("1.2.840.10008.1.2.4.63", "JPEGProcess24_26"),
-        Other("1.2.840.10008.1.2.4.64", "JPEGProcess25_27"),
-        Other("1.2.840.10008.1.2.4.65", "JPEGProcess28"),
-        Other("1.2.840.10008.1.2.4.66", "JPEGProcess29"),
         Compressed(Uid::JPEG_LOSSLESS_SV1, "JPEGProcess14SV1", CodestreamKind::Jpeg, LOSSLESS),
         Compressed(Uid::JPEG_LS_LOSSLESS, "JPEGLSLossless", CodestreamKind::JpegLs, LOSSLESS),
         Compressed(Uid::JPEG_LS_NEAR_LOSSLESS, "JPEGLSLossy", CodestreamKind::JpegLs, LOSSY),
         Compressed(Uid::JPEG_2000_LOSSLESS, "JPEG2000LosslessOnly", CodestreamKind::Jpeg2000,
                    LOSSLESS),
         Compressed(Uid::JPEG_2000, "JPEG2000", CodestreamKind::Jpeg2000, LOSSY),
-        Other("1.2.840.10008.1.2.4.92", "JPEG2000MulticomponentLosslessOnly"),
-        Other("1.2.840.10008.1.2.4.93", "JPEG2000Multicomponent"),
         Native("1.2.840.10008.1.2.4.94", "JPIPReferenced", DataSetCoding::ExplicitLittleEndian),
         Native("1.2.840.10008.1.2.4.95", "JPIPReferencedDeflate", DataSetCoding::Deflated),
-        Video("1.2.840.10008.1.2.4.100", "MPEG2MainProfileAtMainLevel"),
-        Video("1.2.840.10008.1.2.4.100.1", "FragmentableMPEG2MainProfileAtMainLevel"),
-        Video("1.2.840.10008.1.2.4.101", "MPEG2MainProfileAtHighLevel"),
-        Video("1.2.840.10008.1.2.4.101.1", "FragmentableMPEG2MainProfileAtHighLevel"),
-        Video("1.2.840.10008.1.2.4.102", "MPEG4HighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.102.1", "FragmentableMPEG4HighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.103", "MPEG4BDcompatibleHighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.103.1", "FragmentableMPEG4BDcompatibleHighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.104", "MPEG4HighProfileLevel4_2_For2DVideo"),
-        Video("1.2.840.10008.1.2.4.104.1", "FragmentableMPEG4HighProfileLevel4_2_For2DVideo"),
-        Video("1.2.840.10008.1.2.4.105", "MPEG4HighProfileLevel4_2_For3DVideo"),
-        Video("1.2.840.10008.1.2.4.105.1", "FragmentableMPEG4HighProfileLevel4_2_For3DVideo"),
-        Video("1.2.840.10008.1.2.4.106", "MPEG4StereoHighProfileLevel4_2"),
-        Video("1.2.840.10008.1.2.4.106.1", "FragmentableMPEG4StereoHighProfileLevel4_2"),
-        Video("1.2.840.10008.1.2.4.107", "HEVCMainProfileLevel5_1"),
-        Video("1.2.840.10008.1.2.4.108", "HEVCMain10ProfileLevel5_1"),
-        Other("1.2.840.10008.1.2.4.110", "JPEGXLLossless"),
-        Other("1.2.840.10008.1.2.4.111", "JPEGXLJPEGRecompression"),
-        Other("1.2.840.10008.1.2.4.112", "JPEGXL"),
-        Other("1.2.840.10008.1.2.4.201", "HighThroughputJPEG2000LosslessOnly"),
-        Other("1.2.840.10008.1.2.4.202", "HighThroughputJPEG2000withRPCLOptionsLosslessOnly"),
-        Other("1.2.840.10008.1.2.4.203", "HighThroughputJPEG2000"),
         Compressed(Uid::RLE_LOSSLESS, "RLELossless", CodestreamKind::Rle, LOSSLESS),
     };
+
+
+    // Encapsulated ones whose frames no library here decodes, by what follows PREFIX: other kinds
+    // of JPEG, multi-component JPEG 2000, JPEG XL, HTJ2K. Videos are "4.100" to "4.108.1".
+    constexpr std::string_view PREFIX = "1.2.840.10008.1.2.";
+    constexpr std::string_view VIDEO_PREFIX = "1.2.840.10008.1.2.4.10";
+    constexpr std::string_view UNDECODED[] = {
+        "1.98", "4.52", "4.54", "4.56", "4.58",  "4.59",  "4.60",  "4.61",  "4.62",  "4.63", "4.64",
+        "4.65", "4.66", "4.92", "4.93", "4.110", "4.111", "4.112", "4.201", "4.202", "4.203"};
+
+    constexpr TransferSyntax OTHER = Compressed("", "", CodestreamKind::None, LOSSLESS, READ_ONLY);
+    constexpr TransferSyntax VIDEO = {
+        "", "", DataSetCoding::ExplicitLittleEndian, CodestreamKind::None, true, true};
   }
 
 
@@ -114,7 +78,18 @@ namespace OrthancPerf
     const auto* const found =
         std::find_if(std::begin(SYNTAXES), std::end(SYNTAXES),
                      [uid](const TransferSyntax& syntax) { return uid == syntax.uid; });
-    return found == std::end(SYNTAXES) ? nullptr : found;
+
+    if (found != std::end(SYNTAXES))
+    {
+      return found;
+    }
+
+    const bool isOther = uid.substr(0, PREFIX.size()) == PREFIX &&
+                         std::find(std::begin(UNDECODED), std::end(UNDECODED),
+                                   uid.substr(PREFIX.size())) != std::end(UNDECODED);
+    const bool isVideo = uid.size() > VIDEO_PREFIX.size() && uid[VIDEO_PREFIX.size()] <= '8' &&
+                         uid.substr(0, VIDEO_PREFIX.size()) == VIDEO_PREFIX;
+    return isVideo ? &VIDEO : isOther ? &OTHER : nullptr;
   }
 
 

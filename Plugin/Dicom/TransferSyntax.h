@@ -32,7 +32,7 @@ namespace OrthancPerf
   // A transfer syntax, and all that this project needs to know of it. A value.
   struct TransferSyntax
   {
-    const char* uid;   // DICOM PS3.6 table A-1
+    const char* uid;   // DICOM PS3.6 table A-1; empty: one of those that no library here decodes
     const char* name;  // as Orthanc calls it: DicomTransferSyntax_... in its Enumerations.h
     DataSetCoding coding;
     CodestreamKind codestream;

@@ -142,7 +142,7 @@ namespace OrthancPerf
   {
     const SocketBuffer buffer = environment_.bufferLength
                                     ? SocketBuffer::MakeFixed(*environment_.bufferLength)
-                                    : SocketBuffer::MakeAutomatic();
+                                    : SocketBuffer();
 
     settings.tcpNoDelay = settings.tcpNoDelay || environment_.noDelay;
 

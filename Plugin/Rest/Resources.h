@@ -14,7 +14,6 @@
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Redirection/PluginLock.h"
-#include "Rest/DashboardFile.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Transcoding/EngineFailures.h"
@@ -25,6 +24,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace OrthancPerf
@@ -107,6 +107,20 @@ namespace OrthancPerf
   // 403 where they are not allowed. What could not be saved is in force all the same. GET with
   // "sources" says where each value comes from.
   void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources);
+
+  // A file of the dashboard, as it was embedded in the library when that was built. A value; what
+  // it refers to lives as long as the library.
+  struct DashboardFile
+  {
+    std::string_view name;  // "app.js"
+    std::string_view contentType;
+    std::string_view content;
+    std::string_view tag;  // changes with the content
+  };
+
+  // The files that WebApp/embed.mjs has embedded, "index.html" among them; none if the library was
+  // built without the dashboard (Resources/CMake/NoDashboard.cpp)
+  std::vector<DashboardFile> GetDashboardFiles();
 
   // GET /perf: the dashboard for a browser ("Accept: text/html"), for all others the routes as
   // JSON; and GET /perf/app/…, the files that the dashboard loads. A Content-Security-Policy keeps

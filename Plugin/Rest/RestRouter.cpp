@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestRouter.h"
 
-#include "Rest/Access/RequestSafety.h"
 #include "Tuning/SettingError.h"
+
+#include <boost/algorithm/string/predicate.hpp>
 
 #include <utility>
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    using boost::algorithm::iequals;
+
+
+    // Whether a page of this origin is of that server (RFC 6454 section 6). A browser leaves out
+    // the scheme's usual port; a proxy may name the host alone, as nginx' $host.
+    bool IsServedBy(const std::string& origin, const std::string& server)
+    {
+      const std::size_t end = origin.find("://");
+
+      if (end == std::string::npos || server.empty())  // "null"
+      {
+        return false;
+      }
+
+      const std::string page = origin.substr(end + 3);
+      const char* const usualPort = origin.compare(0, end, "https") == 0 ? ":443" : ":80";
+      return iequals(page, server) || iequals(page.substr(0, page.rfind(':')), server) ||
+             iequals(page + usualPort, server);
+    }
+
+
+    SettingError MakeMethodError(const std::string& kind, const std::string& name,
+                                 const std::string& found)
+    {
+      return SettingError("The " + kind + " \"" + name +
+                              "\" is not accepted below /perf: send the method itself",
+                          name, DescribeText(found), "no " + kind + " of this name");
+    }
+
+
+    bool IsOfThisServer(const RestRequest& request, const std::string& origin)
+    {
+      return IsServedBy(origin, request.GetHeader("host").value_or("")) ||
+             IsServedBy(origin, request.GetHeader("x-forwarded-host").value_or(""));
+    }
+  }
+
+
   void RestRouter::Register(const std::string& path, HttpMethod method, const std::string& summary,
                             Handler handler)
   {
@@ -109,5 +150,41 @@ namespace OrthancPerf
     }
 
     return description;
+  }
+
+
+  void RefuseOtherMethod(const RestRequest& request)
+  {
+    for (const auto& [name, value] : request.arguments)
+    {
+      if (iequals(name, "_method"))
+      {
+        throw MakeMethodError("argument", "_method", value);
+      }
+    }
+
+    if (const std::optional<std::string> header = request.GetHeader("x-http-method-override"))
+    {
+      throw MakeMethodError("header", "X-HTTP-Method-Override", *header);
+    }
+  }
+
+
+  void RefuseForeignPage(const RestRequest& request)
+  {
+    const std::optional<std::string> site = request.GetHeader("sec-fetch-site");
+    const std::optional<std::string> origin = request.GetHeader("origin");
+
+    if (site == "same-origin" || site == "none" || (!site && !origin) ||
+        (!site && IsOfThisServer(request, *origin)))
+    {
+      return;
+    }
+
+    const std::string page = origin.value_or("");
+    throw RestError(403, "A page of another server" +
+                             (page.empty() ? "" : ", \"" + DescribeText(page) + "\",") +
+                             " may not change anything here; a reverse proxy has to pass on the "
+                             "header \"Host\", or send it as \"X-Forwarded-Host\"");
   }
 }

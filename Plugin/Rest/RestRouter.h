@@ -22,9 +22,8 @@ namespace OrthancPerf
                   Handler handler);
 
     // The answer to any request, errors included: 404 for an unknown route, 405 for a method that
-    // the route does not have, 403 for a change that another server's page asks for
-    // (RequestSafety), 500 for an unexpected failure. No cache keeps
-    // it unless its handler says so: proxies may keep what says nothing. Never throws but for lack
+    // the route does not have, 403 for a change that another server's page asks for, 500 for an
+    // unexpected failure. No cache keeps it unless its handler says so. Never throws but for lack
     // of memory.
     RestAnswer Serve(const RestRequest& request) const;
 
@@ -49,4 +48,18 @@ namespace OrthancPerf
 
     std::map<std::string, Methods> routes_;
   };
+
+
+  // What keeps a page of someone else's from acting through the browser of a user who is signed in.
+  // The browser adds the password to any request; but no page can write the headers looked at here.
+
+  // Throws SettingError if an argument "_method" or a header "X-HTTP-Method-Override" names another
+  // method. Orthanc obeys them before the plugin is asked (ExtractMethod in its HttpServer.cpp): an
+  // image in any page could be a DELETE.
+  void RefuseOtherMethod(const RestRequest& request);
+
+  // Throws RestError (403) if a browser sent the request for a page that is neither of its origin
+  // ("Sec-Fetch-Site") nor from the host that was asked ("Origin", RFC 6454 section 7, against
+  // "Host" or a proxy's "X-Forwarded-Host"). Programs, which send neither header, pass.
+  void RefuseForeignPage(const RestRequest& request);
 }

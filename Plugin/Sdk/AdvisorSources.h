@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
+#include "Advisor/HealthWatch.h"
 #include "Ingest/InstanceTracker.h"
 #include "Network/AskedServers.h"
 #include "Sdk/Orthanc.h"
@@ -10,6 +11,7 @@
 
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -57,4 +59,12 @@ namespace OrthancPerf
     ServerFacts facts_;
     std::optional<Served> served_;
   };
+
+
+  // What an image has to have to be stored: the database, and of disks those that Orthanc itself
+  // stores on, as what plugins keep may be anywhere. The arguments outlive what is returned.
+  // "post" is for the database.
+  std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
+                                                 const ServerConfiguration& server,
+                                                 AdvisorSources& sources, HealthWatch::Post post);
 }

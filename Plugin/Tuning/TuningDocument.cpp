@@ -3,34 +3,6 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    DicomSockets MakeStockSockets()
-    {
-      const SocketBuffer buffer = SocketBuffer::MakeDefault();
-      return {false, false, buffer, buffer, std::chrono::seconds(0), std::chrono::seconds(0), ""};
-    }
-  }
-
-
-  SocketBuffer SocketBuffer::MakeDefault()
-  {
-    return {Mode::Default, 0};
-  }
-
-
-  SocketBuffer SocketBuffer::MakeAutomatic()
-  {
-    return {Mode::Automatic, 0};
-  }
-
-
-  SocketBuffer SocketBuffer::MakeFixed(std::size_t bytes)
-  {
-    return {Mode::Fixed, bytes};
-  }
-
-
   // Divided first, as bytes times 100 may be no number any more
   std::uint64_t MemoryAmount::Resolve(std::uint64_t memory) const
   {
@@ -41,17 +13,12 @@ namespace OrthancPerf
 
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
   {
-    switch (preset)
-    {
-      case SocketPreset::Stock:
-        return MakeStockSockets();
-
-      case SocketPreset::Tuned:
-        return DicomSockets();
-
-      default:
-        return std::nullopt;
-    }
+    constexpr SocketBuffer BUFFER = {SocketBuffer::Mode::Default, 0};
+    const DicomSockets stock = {
+        false, false, BUFFER, BUFFER, std::chrono::seconds(0), std::chrono::seconds(0), ""};
+    return preset == SocketPreset::Stock   ? std::make_optional(stock)
+           : preset == SocketPreset::Tuned ? std::make_optional(DicomSockets())
+                                           : std::nullopt;
   }
 
 

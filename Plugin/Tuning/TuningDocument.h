@@ -34,9 +34,10 @@ namespace OrthancPerf
     Mode mode = Mode::Automatic;
     std::size_t bytes = 0;  // as given to setsockopt(2); 0 unless the mode is Fixed
 
-    static SocketBuffer MakeDefault();
-    static SocketBuffer MakeAutomatic();
-    static SocketBuffer MakeFixed(std::size_t bytes);
+    static SocketBuffer MakeFixed(std::size_t bytes)
+    {
+      return {Mode::Fixed, bytes};
+    }
 
     auto Tie() const
     {

@@ -37,9 +37,10 @@ namespace OrthancPerf
               {
                 return BUFFER_RANGE.Contains(json) ? std::make_optional(SocketBuffer::MakeFixed(
                                                          static_cast<std::size_t>(json.asInt64())))
-                       : json == BUFFER_AUTO    ? std::make_optional(SocketBuffer::MakeAutomatic())
-                       : json == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
-                                                : std::nullopt;
+                       : json == BUFFER_AUTO       ? std::make_optional(SocketBuffer())
+                       : json == BUFFER_DEFAULT
+                           ? std::make_optional(SocketBuffer{SocketBuffer::Mode::Default})
+                           : std::nullopt;
               },
               [](const SocketBuffer& buffer)
               {

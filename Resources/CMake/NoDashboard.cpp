@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands for the embedded dashboard in a library that is built without it.
-#include "Rest/DashboardFile.h"
+#include "Rest/Resources.h"
 
 namespace OrthancPerf
 {

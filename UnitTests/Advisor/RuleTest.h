@@ -94,6 +94,7 @@ namespace OrthancPerf
       peer.traffic = MakeTraffic(sample, count);
       peer.parties = MakeParties(peer.name);
       evidence_.received = direction == Direction::Receive ? peer.traffic : evidence_.received;
+      evidence_.calm = evidence_.received;
       evidence_.peerTotals[static_cast<std::size_t>(direction)] = peer.traffic;
       evidence_.peers.push_back(peer);
       return evidence_.peers.back();
@@ -102,7 +103,7 @@ namespace OrthancPerf
     // What all peers have sent
     void SetTraffic(const Sample& sample, int count = MANY)
     {
-      evidence_.received = MakeTraffic(sample, count);
+      evidence_.received = evidence_.calm = MakeTraffic(sample, count);
     }
 
     static void SetTcp(PeerEvidence& peer, double roundTrip, std::uint32_t receiveWindow)

@@ -98,7 +98,7 @@ namespace OrthancPerf
       DicomSockets settings = MakeStock();
       settings.tcpNoDelay = true;
       settings.tcpQuickAck = true;
-      settings.receiveBuffer = SocketBuffer::MakeAutomatic();
+      settings.receiveBuffer = SocketBuffer();
       settings.congestionControl = "fifteen--letter";  // no longer one is there
       probe.SetSettings(settings);
       ASSERT_TRUE(probe.Install()) << probe.GetProblem();

@@ -218,7 +218,7 @@ namespace OrthancPerf
     TcpPair pair(accept_);
     Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
-    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
+    settings.receiveBuffer = SocketBuffer();
     probe.SetSettings(settings);
     ASSERT_TRUE(probe.Install());
     const int fd = pair.GetServer();
@@ -938,8 +938,7 @@ namespace OrthancPerf
     {
       settings.tcpNoDelay = (i % 2 == 0);
       settings.tcpQuickAck = (i % 3 == 0);
-      settings.receiveBuffer =
-          i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer::MakeAutomatic();
+      settings.receiveBuffer = i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer();
       probe.SetSettings(settings);
       GetOpen();
 

@@ -81,7 +81,7 @@ TEST(PerfConfiguration, ReadsEveryKey)
   EXPECT_FALSE(configuration.allowTuning);
   EXPECT_FALSE(configuration.persistTuning);
   EXPECT_FALSE(configuration.tuning.dicomSockets.tcpNoDelay);
-  EXPECT_EQ(SocketBuffer::MakeAutomatic(), configuration.tuning.dicomSockets.sendBuffer);
+  EXPECT_EQ(SocketBuffer(), configuration.tuning.dicomSockets.sendBuffer);
   EXPECT_TRUE(configuration.warnings.empty());
 }
 

@@ -18,8 +18,8 @@ TEST(TuningDocument, StockTouchesNothing)
   const DicomSockets stock = GetPresetValues(SocketPreset::Stock).value();
   EXPECT_FALSE(stock.tcpNoDelay);
   EXPECT_FALSE(stock.tcpQuickAck);
-  EXPECT_EQ(SocketBuffer::MakeDefault(), stock.receiveBuffer);
-  EXPECT_EQ(SocketBuffer::MakeDefault(), stock.sendBuffer);
+  EXPECT_EQ((SocketBuffer{SocketBuffer::Mode::Default}), stock.receiveBuffer);
+  EXPECT_EQ((SocketBuffer{SocketBuffer::Mode::Default}), stock.sendBuffer);
   EXPECT_EQ(0, stock.keepAlive.count());
   EXPECT_EQ(0, stock.userTimeout.count());
   EXPECT_EQ("", stock.congestionControl);

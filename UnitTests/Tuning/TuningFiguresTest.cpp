@@ -11,7 +11,7 @@ namespace OrthancPerf
   {
     Tuning tuning;
     tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
-    tuning.dicomSockets.sendBuffer = SocketBuffer::MakeDefault();
+    tuning.dicomSockets.sendBuffer = SocketBuffer{SocketBuffer::Mode::Default};
     tuning.dicomSockets.tcpQuickAck = false;
     tuning.ingestTranscoding.engine = EngineChoice::Gdcm;
 

@@ -55,7 +55,7 @@ TEST(TuningReader, ReadsEveryKey)
   EXPECT_FALSE(tuning.dicomSockets.tcpNoDelay);
   EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
   EXPECT_EQ(SocketBuffer::MakeFixed(65536), tuning.dicomSockets.receiveBuffer);
-  EXPECT_EQ(SocketBuffer::MakeDefault(), tuning.dicomSockets.sendBuffer);
+  EXPECT_EQ((SocketBuffer{SocketBuffer::Mode::Default}), tuning.dicomSockets.sendBuffer);
   EXPECT_EQ(10, tuning.dicomSockets.keepAlive.count());
   EXPECT_EQ(30, tuning.dicomSockets.userTimeout.count());
   EXPECT_EQ("bbr", tuning.dicomSockets.congestionControl);

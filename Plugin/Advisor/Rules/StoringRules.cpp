@@ -151,9 +151,6 @@ namespace OrthancPerf
     std::vector<Finding> JudgeOnly(const std::vector<Rule>& rules, const Evidence& evidence,
                                    const TrafficBucket& received)
     {
-      const double all = evidence.received.GetSecondsWithPauses();
-      const double part = all > 0 ? std::min(received.GetSecondsWithPauses() / all, 1.0) : 0;
-
       Evidence narrowed;
       narrowed.received = received;
       narrowed.database = evidence.database;
@@ -164,7 +161,8 @@ namespace OrthancPerf
       {
         for (Finding& finding : rule.Judge(narrowed))
         {
-          finding.cost.shareOfIngestTime *= part;
+          finding.cost.shareOfIngestTime *= std::min(
+              received.GetSecondsWithPauses() / evidence.received.GetSecondsWithPauses(), 1.0);
           findings.push_back(std::move(finding));
         }
       }
@@ -173,57 +171,39 @@ namespace OrthancPerf
     }
 
 
-    Finding DescribeStarved(const Evidence& evidence, const std::vector<Finding>& seen)
+    std::vector<Finding> JudgeByElapsedTime(const Evidence& evidence)
     {
+      const std::vector<Finding> ofDatabase =
+          JudgeOnly(MakeDatabaseRules(), evidence, evidence.received);
+      std::vector<Rule> rules = {
+          {"fsync", &JudgeFsync}, {"slow-storage", &JudgeStorage}, {"slow-commit", &JudgeCommit}};
+
+      if (ofDatabase.empty())
+      {
+        rules.emplace_back("index", &JudgeIndex);
+      }
+
+      std::vector<Finding> findings = JudgeOnly(rules, evidence, evidence.calm);
+      findings.insert(findings.end(), ofDatabase.begin(), ofDatabase.end());
+
       const TrafficBucket& starved = evidence.starved;
-      Judgement judgement({{"RunnableTasks", evidence.runnableTasks},
+      Judgement processor({{"RunnableTasks", evidence.runnableTasks},
                            {"MeanDuration", starved.GetTotalSeconds() / starved.instances},
                            {"Instances", starved.instances},
                            {"Cores", evidence.facts.cores}});
       std::string names;
 
-      for (const Finding& other : seen)
+      for (const Finding& other : JudgeOnly(rules, evidence, starved))
       {
         names += (names.empty() ? "" : ", ") + other.id;
-        judgement.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
+        processor.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
       }
 
-      judgement.figures["SeemsLike"] = names;
-      judgement.cost.shareOfIngestTime = std::min(judgement.cost.shareOfIngestTime, 1.0);
-      return Describe("processor", judgement);
-    }
-
-
-    void Append(std::vector<Finding>& findings, const std::vector<Finding>& others)
-    {
-      findings.insert(findings.end(), others.begin(), others.end());
-    }
-
-
-    std::vector<Finding> JudgeByElapsedTime(const Evidence& evidence)
-    {
-      std::vector<Finding> findings;
-      std::vector<Rule> rules = {
-          {"fsync", &JudgeFsync}, {"slow-storage", &JudgeStorage}, {"slow-commit", &JudgeCommit}};
-
-      for (const Rule& rule : MakeDatabaseRules())
+      if (!names.empty())
       {
-        Append(findings, rule.Judge(evidence));
-      }
-
-      if (findings.empty())
-      {
-        rules.emplace_back("index", &JudgeIndex);
-      }
-
-      const bool isStarved = evidence.starved.instances > 0;
-      Append(findings, JudgeOnly(rules, evidence, isStarved ? evidence.calm : evidence.received));
-      const std::vector<Finding> ofStarved =
-          isStarved ? JudgeOnly(rules, evidence, evidence.starved) : std::vector<Finding>();
-
-      if (!ofStarved.empty())
-      {
-        findings.push_back(DescribeStarved(evidence, ofStarved));
+        processor.figures["SeemsLike"] = names;
+        processor.cost.shareOfIngestTime = std::min(processor.cost.shareOfIngestTime, 1.0);
+        findings.push_back(Describe("processor", processor));
       }
 
       return findings;

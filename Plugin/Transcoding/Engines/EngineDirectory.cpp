@@ -2,7 +2,6 @@
 #include "Transcoding/Engines/EngineDirectory.h"
 
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/Engines/SelfTest.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 

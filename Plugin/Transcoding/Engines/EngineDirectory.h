@@ -65,7 +65,7 @@ namespace OrthancPerf
     using Now = std::function<TimePoint()>;
     explicit EngineDirectory(Engines engines, Now now = &Clock::now);
 
-    // Each engine writes each syntax (SelfTest.h), all engines at the same time. An engine is
+    // Each engine writes each syntax (TestEngine), all engines at the same time. An engine is
     // usable once its verdict is there: to be called before instances come.
     void TestAll();
 
@@ -104,4 +104,16 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };
+
+
+  // The self-test. The engine writes small images in each of GetWritableSyntaxes(), and decodes
+  // what it wrote. One that does not decode is trusted: that is "native", which compares what it
+  // writes with known bytes (NativeEngine::GetProblem). "now": of the calling thread, to measure
+  // speeds with. Any thread may call these.
+  EngineVerdict TestEngine(const ITranscodingEngine& engine, const EngineDirectory::Now& now);
+
+  // The engine works if it writes at least one of the samples, each without loss or with little,
+  // and declines the others. Then its speed is measured with a larger one.
+  SyntaxVerdict TestSyntax(const ITranscodingEngine& engine, const std::string& transferSyntax,
+                           const EngineDirectory::Now& now);
 }

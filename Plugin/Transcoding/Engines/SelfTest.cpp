@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Engines/SelfTest.h"
-
 #include "Dicom/ReceivedFile.h"
 #include "Dicom/TransferSyntax.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"

@@ -48,11 +48,11 @@ namespace OrthancPerf
     protected:
       void Receive(double ofCalm, int calm, double ofStarved, int starved)
       {
+        SetTraffic(MakeIndexed((ofCalm * calm + ofStarved * starved) / (calm + starved)),
+                   calm + starved);
         evidence_.calm = MakeTraffic(MakeIndexed(ofCalm), calm);
         evidence_.starved = MakeTraffic(MakeIndexed(ofStarved), starved);
         evidence_.runnableTasks = 9;
-        SetTraffic(MakeIndexed((ofCalm * calm + ofStarved * starved) / (calm + starved)),
-                   calm + starved);
       }
     };
 

@@ -90,7 +90,7 @@ namespace OrthancPerf
     EXPECT_NEAR(502.0 / (502 - 350), *finding.cost.gain, 1e-2);
 
     const Tuning applied = Apply(finding);
-    EXPECT_EQ(SocketBuffer::MakeAutomatic(), applied.dicomSockets.receiveBuffer);
+    EXPECT_EQ(SocketBuffer(), applied.dicomSockets.receiveBuffer);
     EXPECT_EQ(SocketBuffer::MakeFixed(65536), applied.dicomSockets.sendBuffer);
   }
 
@@ -100,14 +100,14 @@ namespace OrthancPerf
     SetTcp(AddPeer(MakeDistant(Phase::Send), MANY, Direction::Send), 50, 65536);
     const Finding finding = Judge("window");
     EXPECT_EQ("window-sending", finding.id);
-    EXPECT_EQ(SocketBuffer::MakeAutomatic(), Apply(finding).dicomSockets.sendBuffer);
+    EXPECT_EQ(SocketBuffer(), Apply(finding).dicomSockets.sendBuffer);
   }
 
 
   TEST_F(TuningWindowTest, ABufferThatTheKernelChoosesIsNotFixed)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeAutomatic();
+    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer();
     EXPECT_FALSE(IsSetBy("Tuning"));
   }
 

@@ -118,8 +118,8 @@ namespace OrthancPerf
     ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).receiveBuffer.value());
     ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).sendBuffer.value());
 
-    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
-    settings.sendBuffer = SocketBuffer::MakeAutomatic();
+    settings.receiveBuffer = SocketBuffer();
+    settings.sendBuffer = SocketBuffer();
     ASSERT_EQ(SocketErrors(), ApplySocketSettings(pair.GetServer(), settings));
     Transfer(pair.GetClient(), pair.GetServer(), 32000000);
     Transfer(pair.GetServer(), pair.GetClient(), 32000000);
@@ -208,7 +208,7 @@ namespace OrthancPerf
   {
     DicomSockets settings = MakeStock();
     settings.tcpNoDelay = true;
-    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
+    settings.receiveBuffer = SocketBuffer();
     errno = EDOM;
     EXPECT_EQ(EBADF, ApplySocketSettings(-1, settings).front());
     AcknowledgeNow(-1);
@@ -221,7 +221,7 @@ namespace OrthancPerf
   {
     DicomSockets settings = MakeStock();
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
-    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
+    settings.receiveBuffer = SocketBuffer();
     EXPECT_TRUE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_SNDBUF));
     EXPECT_FALSE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));

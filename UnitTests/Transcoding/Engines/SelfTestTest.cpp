@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Engines/SelfTest.h"
-
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Native/SpareWorkers.h"
+#include "Transcoding/Native/NativeEngine.h"
 
 #include <gtest/gtest.h>
 
