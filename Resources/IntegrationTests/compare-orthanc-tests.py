@@ -239,13 +239,20 @@ def run_inside(options: argparse.Namespace) -> int:
     return tests.returncode
 
 
+def answer(content: str | bytes) -> mock.Mock:
+    response = mock.Mock()
+    response.getcode.return_value = 200
+    response.read.return_value = content
+    return response
+
+
 def make_configuration(tests: Path, defaults: Path) -> dict[str, Any]:
     """As the tests' own script does, from what this Orthanc prints instead of the Internet's."""
     script, target = tests / "GenerateConfigurationForTests.py", Path("configuration.json")
-    response = urllib.request.urlopen(defaults.as_uri())
-    response.code = 200  # a file has none
     with (
-        mock.patch("urllib.request.urlopen", return_value=response),
+        mock.patch("urllib.request.urlopen", return_value=answer(defaults.read_bytes())),
+        # The script of 1.10.1 is written for Python 2
+        mock.patch("urllib.urlopen", create=True, return_value=answer(defaults.read_text("utf-8"))),
         mock.patch("sys.argv", [str(script), "--force", "--target", str(target)]),
     ):
         runpy.run_path(str(script))
