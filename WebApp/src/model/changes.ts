@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The changes of the tuning that the server tells of.
-import type { Json, JsonObject, Tuning, TuningAuthor, TuningChange, TuningSource, TuningSources } from './answers';
+import type { Json, JsonObject, Tuning, TuningAuthor, TuningChange, TuningSources } from './answers';
 import { compareAround, type Point, type Speed } from './history';
 
 // The same for the same change, whenever the server tells of it
@@ -55,13 +55,26 @@ export function canUndo(change: TuningChange, tuning: Tuning | undefined): boole
   return isInForce(dropPreset(change.Change), tuning);
 }
 
-// Whether all that the document sets is what is configured. The name of the preset follows from the rest.
-export function isConfigured(document: JsonObject, sources: TuningSources | undefined): boolean {
-  const all = sources as Record<string, Record<string, TuningSource | undefined> | undefined> | undefined;
-  return all !== undefined && listKeys(dropPreset(document)).every(([section, key, value]) => {
-    const source = all[section]?.[key];
-    return source !== undefined && (source.Source === 'REST' ? source.Configured : source.Value) === value;
-  });
+// The changes after which the whole tuning was as it is configured, as after a DELETE. From what is in force now, each
+// change is taken back in turn, as far as the known ones fit together.
+export function findReturns(
+  changes: readonly TuningChange[], sources: TuningSources | undefined,
+): ReadonlySet<TuningChange> {
+  const all = Object.entries(sources ?? {}).flatMap(([section, keys]) =>
+    Object.entries(keys ?? {}).map(([key, source]) => [`${section}.${key}`, source] as const));
+  const values = new Map(all.map(([name, source]) => [name, source?.Value]));
+  const list = (document: JsonObject) => listKeys(dropPreset(document)).map(([section, key, value]) => [`${section}.${key}`, value] as const);
+  const returns = new Set<TuningChange>();
+  for (const change of [...changes].reverse()) {
+    if (!list(change.Change).every(([name, value]) => values.get(name) === value)) {
+      break;
+    }
+    if (all.every(([name, source]) => values.get(name) === (source?.Source === 'REST' ? source.Configured : source?.Value))) {
+      returns.add(change);
+    }
+    list(change.Undo).forEach(([name, value]) => values.set(name, value));
+  }
+  return returns;
 }
 
 export interface Effect {

@@ -64,12 +64,17 @@ export const PROOF = 20; // images after a change, before anything is said of it
 
 // The outcome of a change that was to end a finding. The factor is that of the images a second, if it is known.
 export interface Outcome {
-  images: number; // since the change
+  images: number; // since the change, until the latest look for findings
   factor: number | null;
+  isMeasured: boolean; // or there will be no factor
+}
+
+export function isProven({ images, isMeasured }: Outcome): boolean {
+  return images >= PROOF && isMeasured;
 }
 
 export function describeWait({ images }: Outcome): string {
-  return `Waiting for ${PROOF} new images (${images} of ${PROOF}).`;
+  return images < PROOF ? `Waiting for ${PROOF} new images (${images} of ${PROOF}).` : 'Measuring the speed.';
 }
 
 export function describeFactor({ factor }: Outcome): string {

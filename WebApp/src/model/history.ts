@@ -138,7 +138,7 @@ export interface BeforeAfter {
   isBrief: boolean; // something went through, before or after, but for too short a time to have a speed
 }
 
-const COMPARED = 30; // seconds on either side
+export const COMPARED = 30; // seconds on either side
 const SETTLING = 1; // seconds: the change itself lies in one of the points
 
 // The speeds just before and just after a change, up to its neighbouring changes; of points that are

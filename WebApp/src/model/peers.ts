@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Peers as rows of a table: one for each direction.
 import type { Direction, FailedCall, Peer, PeerTraffic } from './answers';
-import { getPause, splitPhases, sumParts, type PhasePart } from './phases';
+import { getPause, getStallShare, splitPhases, sumParts, type PhasePart } from './phases';
 import { nameToolkit } from './toolkits';
 
 export interface PeerRow {
@@ -43,9 +43,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
   const window = direction === 'Receive' ? tcp?.ReceiveWindow : tcp?.SendWindow;
   // The smoothed one has the peer's delayed ACKs in it, which are not the network's
   const roundTrip = tcp?.MinimumRoundTrip ?? tcp?.RoundTrip;
-  const { Idle: idle = 0 } = traffic.PhaseTimes;
   const { Instances: instances, StallTime: stallTime = 0 } = traffic;
-  const inAll = sumParts(splitPhases(traffic.PhaseTimes, direction)) + idle;
   const parts = splitPhases(traffic.PhaseTimes, direction, stallTime).map((part) => ({
     ...part, time: part.time / Math.max(instances, 1),
   }));
@@ -65,7 +63,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     pduLength: traffic.MaximumPduLength,
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,
-    stallShare: inAll > 0 ? stallTime / inAll : 0,
+    stallShare: getStallShare(parts),
     failed: failures.reduce((sum, { count }) => sum + count, 0),
     failures: failures.map(({ count, reason }) => (failures.length > 1 ? `${count} ${reason}` : reason)).join(', '),
     rejection: traffic.Associations?.LatestRejection,

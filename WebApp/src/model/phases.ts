@@ -83,3 +83,8 @@ export function getPause(times: PhaseTimes, stallTime = 0): number | undefined {
 export function sumParts(parts: readonly PhasePart[]): number {
   return parts.reduce((sum, part) => sum + part.time, 0);
 }
+
+export function getStallShare(parts: readonly PhasePart[]): number {
+  const stalled = parts.find(({ info }) => info === STALLED)?.time ?? 0;
+  return stalled > 0 ? stalled / sumParts(parts) : 0;
+}

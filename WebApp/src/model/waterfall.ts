@@ -2,7 +2,7 @@
 // Where the bars of the waterfall begin and end, as shares of its width.
 import type { Instance, PartName } from './answers';
 import { parseMoment } from './format';
-import { splitPhases } from './phases';
+import { splitPhases, sumParts } from './phases';
 
 export type Scale = 'clock' | 'aligned';
 
@@ -38,6 +38,11 @@ function getIdle(instance: Instance): number {
   return instance.Phases.Idle ?? 0;
 }
 
+// Stalls included, as everywhere on the page
+export function getTime({ Phases, Direction, StallTime }: Instance): number {
+  return sumParts(splitPhases(Phases, Direction, StallTime));
+}
+
 // The durations of the phases begin where the pause of the sender ends
 function getBegin(instance: Instance): number {
   return parseMoment(instance.FinishedAt) - instance.Duration;
@@ -53,7 +58,7 @@ function findClockSpan(instances: readonly Instance[]): Span {
 }
 
 function findAlignedSpan(instances: readonly Instance[]): Span {
-  return { from: 0, to: Math.max(...instances.map((instance) => instance.Duration), 1e-6) };
+  return { from: 0, to: Math.max(...instances.map(getTime), 1e-6) };
 }
 
 function place(phase: PartName, begin: number, time: number, span: Span): Segment {
@@ -63,12 +68,16 @@ function place(phase: PartName, begin: number, time: number, span: Span): Segmen
   return { phase, begin: left, width: right - left };
 }
 
-// The probe tells how long an instance stalled, not when: the mark stands at the end of the phase
-// in which it waited. A stall that Nagle's algorithm caused lies in the idle time before.
+// The probe tells how long an instance stalled, not when: the mark ends with the pause before it, where stalls by
+// Nagle's algorithm are, or else with a phase that waits for the network.
 function placeStall(instance: Instance, begin: number, span: Span): Segment | null {
   const time = instance.StallTime ?? 0;
   if (time <= 0) {
     return null;
+  }
+  const before = Math.min(time, getIdle(instance));
+  if (before > 0) {
+    return place('Idle', begin - before, time, span);
   }
   let end = begin;
   for (const { info, time: length } of splitPhases(instance.Phases, instance.Direction)) {
@@ -77,7 +86,7 @@ function placeStall(instance: Instance, begin: number, span: Span): Segment | nu
       return place(info.name, end - time, time, span);
     }
   }
-  return place('Idle', begin - time, time, span);
+  return place('Idle', begin, time, span);
 }
 
 function layOutRow(instance: Instance, begin: number, span: Span): Row {
@@ -109,7 +118,7 @@ export function layOut(instances: readonly Instance[], scale: Scale): Waterfall 
   }
   const span = scale === 'clock' ? findClockSpan(instances) : findAlignedSpan(instances);
   const rows = instances.map((instance) =>
-    layOutRow(instance, scale === 'clock' ? getBegin(instance) : 0, span),
+    layOutRow(instance, scale === 'clock' ? getBegin(instance) : getTime(instance) - instance.Duration, span),
   );
   return { rows, length: span.to - span.from };
 }

@@ -6,6 +6,7 @@ import type { Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tu
 import { toMoment } from '../model/format';
 import { mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askPermission, askSources } from './changes';
+import { countApplied } from './outcome';
 import { hasten, startPolling, type Task } from './poller';
 import { state, view } from './state';
 
@@ -80,7 +81,9 @@ async function askHealth(): Promise<void> {
 }
 
 async function askAdvice(): Promise<void> {
+  const counted = countApplied();
   state.findings = await perf.get<Finding[]>('advice');
+  state.counted = counted;
 }
 
 // What comes after the points that are known, which never change; at first all there is, so that

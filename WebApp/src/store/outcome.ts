@@ -2,7 +2,7 @@
 // What came of the findings that the reader has applied.
 import { isInForce, measureEffects } from '../model/changes';
 import { getDirection, type Outcome } from '../model/findings';
-import { countAfter } from '../model/history';
+import { COMPARED, countAfter } from '../model/history';
 import { countImages } from '../model/peers';
 import { state, type AppliedFinding } from './state';
 
@@ -12,14 +12,25 @@ function countSince({ time, peers, images }: AppliedFinding): number {
   return peers.length === 0 ? countAfter(state.seconds, time) : count < images ? count : count - images;
 }
 
+const getKey = ({ id, time }: AppliedFinding) => `${id} ${time}`;
+
+// To be called before the findings are asked for: they tell of all these images
+export function countApplied(): Readonly<Record<string, number>> {
+  return Object.fromEntries(state.applied.map((one) => [getKey(one), countSince(one)]));
+}
+
 // The change itself and its neighbours are enough: up to them its speed is measured
 export function getOutcome(applied: AppliedFinding): Outcome {
   const index = state.changes.findIndex(({ Time }) => Time === applied.time);
   const near = state.changes.slice(Math.max(index - 1, 0), index + 2);
-  const effect = measureEffects(near, state.seconds[getDirection(applied.id)]).find(
-    ({ change }) => change.Time === applied.time,
-  );
-  return { images: countSince(applied), factor: effect?.factor ?? null };
+  const points = state.seconds[getDirection(applied.id)];
+  const effect = measureEffects(near, points).find(({ change }) => change.Time === applied.time);
+  const isOver = (points.at(-1)?.time ?? 0) > applied.time + COMPARED;
+  return {
+    images: state.counted[getKey(applied)] ?? 0,
+    factor: effect?.factor ?? null,
+    isMeasured: !effect?.before || effect.after !== null || isOver,
+  };
 }
 
 // Applied on this page, and still in force

@@ -60,6 +60,7 @@ export const state = shallowReactive({
   findings: undefined as readonly Finding[] | undefined,
 
   applied: [] as readonly AppliedFinding[],
+  counted: {} as Readonly<Record<string, number>>, // new images of each, before the latest look for findings
 
   seconds: { Receive: [], Send: [] } as Points,
   minutes: { Receive: [], Send: [] } as Points,

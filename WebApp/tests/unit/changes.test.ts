@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import type { Tuning, TuningChange } from '../../src/model/answers';
-import { canUndo, describeAuthor, isInForce, judgeFactor, measureEffects, mergeChanges } from '../../src/model/changes';
+import type { Tuning, TuningChange, TuningSources } from '../../src/model/answers';
+import { canUndo, describeAuthor, findReturns, isInForce, judgeFactor, measureEffects, mergeChanges } from '../../src/model/changes';
 
 const CHANGE: TuningChange = {
   Time: 100,
@@ -41,6 +41,29 @@ test('an undo is offered only while all that the change made is still so', () =>
   expect(canUndo(CHANGE, makeTuning({ TcpNoDelay: false, TcpQuickAck: false }))).toBe(true);
   expect(canUndo(CHANGE, makeTuning({ TcpNoDelay: true }))).toBe(false);
   expect(canUndo(CHANGE, undefined)).toBe(false);
+});
+
+test('only a change after which all is as configured has gone back to the configuration', () => {
+  const make = (Time: number, on: boolean, ...keys: string[]) => ({
+    ...CHANGE, Time,
+    Change: { DicomSockets: Object.fromEntries(keys.map((key) => [key, on])) },
+    Undo: { DicomSockets: Object.fromEntries(keys.map((key) => [key, !on])) },
+  });
+  const stock = make(1, false, 'TcpNoDelay', 'TcpQuickAck', 'Other');
+  const apply = make(2, true, 'TcpNoDelay', 'TcpQuickAck'); // each as configured, but not all
+  const reset = make(3, true, 'Other');
+  const again = make(4, false, 'TcpNoDelay');
+  const sources = {
+    DicomSockets: {
+      TcpNoDelay: { Value: false, Source: 'REST', Configured: true },
+      TcpQuickAck: { Value: true, Source: 'Default' },
+      Other: { Value: true, Source: 'Configuration' },
+    },
+  } as unknown as TuningSources;
+  expect([...findReturns([stock, apply, reset, again], sources)]).toEqual([reset]);
+  // The sources are older than the changes: nothing is known
+  expect([...findReturns([stock, apply, reset], sources)]).toEqual([]);
+  expect([...findReturns([stock], undefined)]).toEqual([]);
 });
 
 test('what a change did is the speed after it, as a multiple of that before it', () => {

@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createSSRApp } from 'vue';
 import { renderToString } from 'vue/server-renderer';
-import type { Finding, Health, Status } from '../../src/model/answers';
+import type { Finding, Health, Status, TrafficWindow } from '../../src/model/answers';
+import { toPoints } from '../../src/model/history';
 import { makeHistory } from './answers';
 
 const WELL = 'No finding.';
@@ -51,7 +52,8 @@ async function render(health: Health | undefined, findings: Finding[] = []): Pro
   state.connection = 'live';
   state.health = health;
   state.findings = findings;
-  state.status = { Windows: [{ Receive: { Instances: 1 }, Send: { Instances: 0 } }] } as Status;
+  state.status = { Windows: [] as TrafficWindow[] } as Status;
+  state.seconds = { Receive: toPoints(makeHistory(1000, [20]), 'Receive'), Send: [] };
   return renderToString(createSSRApp(FindingsPanel));
 }
 

@@ -3,7 +3,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createSSRApp } from 'vue';
 import { renderToString } from 'vue/server-renderer';
-import type { Finding, Peer, Status } from '../../src/model/answers';
+import type { Finding, Peer, Status, TrafficWindow } from '../../src/model/answers';
 import { toPoints } from '../../src/model/history';
 import type { AppliedFinding } from '../../src/store/state';
 import { makeHistory, makeTuning } from './answers';
@@ -21,18 +21,20 @@ beforeEach(() => {
   vi.stubGlobal('location', { origin: 'http://localhost', pathname: '/perf' });
 });
 
-// Images a second from second 1000 on
+// Images a second from second 1000 on, all of them seen by the latest look for findings
 async function render(images: number[], applied = APPLIED, findings: Finding[] = []) {
   const { state } = await import('../../src/store/state');
   const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
   const answer = makeHistory(1000, images);
   Object.assign(state, {
     connection: 'live', tuning: makeTuning(), findings, applied: [applied],
-    status: { Windows: [{ Receive: { Instances: 1 }, Send: { Instances: 0 } }] } as Status,
+    status: { Windows: [] as TrafficWindow[] } as Status,
     seconds: { Receive: toPoints(answer, 'Receive'), Send: [] },
     peers: [{ Name: 'CT', Receive: { Instances: 63 }, Send: { Instances: 2 } }] as Peer[],
     changes: [{ Time: 1009, Change: applied.document, Undo: {}, By: { Origin: 'RestApi' } }],
   });
+  const { countApplied } = await import('../../src/store/outcome');
+  state.counted = countApplied();
   return renderToString(createSSRApp(FindingsPanel));
 }
 
@@ -42,7 +44,34 @@ test('without new images, nothing is called gone', async () => {
   const html = await render(SLOW);
   expect(html).toContain('Waiting for 20 new images (0 of 20).');
   expect(html).not.toContain('Gone');
-  expect(html).not.toContain('✓ </span>Gone');
+  expect(html).not.toContain('✓');
+});
+
+test('images from before a change are no reason to call all well after it', async () => {
+  const { state } = await import('../../src/store/state');
+  const undone = { ...APPLIED, document: { DicomSockets: { Preset: 'stock' } } };
+  const html = await render([...Array<number>(10).fill(90), 0, 0, 1, 1], undone);
+  expect(html).toContain('Only 2 instances came or went since the latest change of the tuning.');
+  expect(html).not.toContain('✓');
+  state.changes = [];
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  expect(await renderToString(createSSRApp(FindingsPanel))).toContain('No finding.');
+});
+
+test('nothing is called gone before its speed is known', async () => {
+  const html = await render([...SLOW, 20, 20]);
+  expect(html).toContain('Measuring the speed.');
+  expect(html).not.toContain('✓');
+});
+
+test('images that came after the latest look for findings prove nothing', async () => {
+  const { state } = await import('../../src/store/state');
+  await render(SLOW, APPLIED, [FINDING]);
+  state.seconds = { ...state.seconds, Receive: toPoints(makeHistory(1000, [...SLOW, ...Array<number>(9).fill(9)]), 'Receive') };
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  const html = await renderToString(createSSRApp(FindingsPanel));
+  expect(html).toContain('Waiting for 20 new images (0 of 20)');
+  expect(html).not.toContain('Still seen');
 });
 
 test('after enough of them, it is gone, with what that was worth', async () => {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { splitPhases, sumParts } from '../../src/model/phases';
+import type { Traffic } from '../../src/model/answers';
+import { getStallShare, splitPhases, sumParts } from '../../src/model/phases';
 import { nameToolkit } from '../../src/model/toolkits';
+import { describeMean } from '../../src/model/traffic';
 
 test('sync is taken out of storage, and the parts sum to the duration', () => {
   const parts = splitPhases({ Idle: 9, Receive: 1, Storage: 5, Sync: 3 }, 'Receive');
@@ -15,6 +17,14 @@ test('stalls are a part of their own: of the pause before, then of waiting for t
   expect(name(splitPhases({ Idle: 2, Receive: 5 }, 'Receive', 4))).toEqual([['Stalled', 4], ['Receive', 3]]);
   expect(name(splitPhases({ Send: 1, Wait: 5 }, 'Send', 4))).toEqual([['Stalled', 4], ['Send', 1], ['Wait', 1]]);
   expect(name(splitPhases({ Receive: 1 }, 'Receive', 0))).toEqual([['Receive', 1]]);
+});
+
+test('a mean instance has the stalls in its time, and its pause without them', () => {
+  const latency = (Total: number) => ({ Count: 2, Total, P50: 0, P90: 0 });
+  const traffic = { Instances: 2, StallTime: 6, Phases: { Idle: latency(8), Receive: latency(2) } } as Traffic;
+  const { parts, pause } = describeMean(traffic, 'Receive');
+  expect([sumParts(parts), getStallShare(parts), pause]).toEqual([4, 0.75, 1]);
+  expect(describeMean(undefined, 'Receive')).toEqual({ parts: [], stalled: undefined, pause: undefined });
 });
 
 test('what is waited for the storage is taken out of storage, as sync is', () => {

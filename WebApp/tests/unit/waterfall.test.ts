@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { layOut } from '../../src/model/waterfall';
+import { getTime, layOut } from '../../src/model/waterfall';
 import { makeInstance } from './answers';
 
 const LATER = makeInstance({ FinishedAt: '20261121T113510.010000', ID: 'later' });
@@ -35,6 +35,15 @@ test('a stall stands at the end of the phase in which it was', () => {
 test("a stall that Nagle's algorithm caused stands in the pause before", () => {
   const stalled = makeInstance({ Phases: { Idle: 0.05, Receive: 0.001 }, Duration: 0.001, Stalls: 1, StallTime: 0.04 });
   expect(layOut([stalled, EARLIER], 'clock').rows[0]?.stall?.phase).toBe('Idle');
+});
+
+test('a stall before an instance is part of its time and of its bar, side by side too', () => {
+  const stalled = makeInstance({ Phases: { Idle: 0.05, Receive: 0.01 }, Duration: 0.01, Stalls: 1, StallTime: 0.04 });
+  expect(getTime(stalled)).toBeCloseTo(0.05);
+  const { rows, length } = layOut([stalled], 'aligned');
+  expect(length).toBeCloseTo(0.05);
+  expect(rows[0]?.stall?.begin).toBeCloseTo(0);
+  expect(rows[0]?.stall?.width).toBeCloseTo(0.8);
 });
 
 test('a long pause does not make all bars invisible', () => {
