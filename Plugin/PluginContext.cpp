@@ -91,7 +91,6 @@ namespace OrthancPerf
         orthanc_, tracker_, [this] { return ListJobTypes(); }, orthancConfiguration,
         configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     configuredTuning_(configuration.tuningDocument),
-    tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
     tuning_(
         configuration.tuning,
         configuration.persistTuning ? std::make_optional(MakePersistence(orthanc_)) : std::nullopt,
@@ -103,7 +102,8 @@ namespace OrthancPerf
           {
             transcoding_.Check(proposed.ingestTranscoding);
           }
-        }),
+        },
+        [this](const std::string& line) { orthanc_.LogWarning(line); }),
     advisorSources_(orthanc_, orthancConfiguration, server_, transcoding_.GetEngines(), tracker_),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_,
@@ -309,15 +309,14 @@ namespace OrthancPerf
     RegisterCompareResource(router_, orthanc_, transcoding_.GetEngines(),
                             [this] { transcoding_.WaitForSelfTest(); });
     RegisterPeersResource(router_, peers_);
-    RegisterHistoryResource(router_, history_, tuningChanges_);
+    RegisterHistoryResource(router_, history_, tuning_);
     RegisterAdviceResource(router_, advisor_);
-    RegisterTuningResource(router_,
-                           TuningResourceSources{tuning_, tuningChanges_, configuredTuning_,
-                                                 configuration.allowTuning,
-                                                 [this](const std::string& warning)
-                                                 {
-                                                   Warn(warning);
-                                                 }});
+    RegisterTuningResource(router_, TuningResourceSources{tuning_, configuredTuning_,
+                                                          configuration.allowTuning,
+                                                          [this](const std::string& warning)
+                                                          {
+                                                            Warn(warning);
+                                                          }});
     RegisterDashboardResource(router_, GetDashboardFiles());
   }
 

@@ -22,7 +22,6 @@
 #include "Sdk/ServerConfiguration.h"
 #include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
-#include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
 #include <atomic>
@@ -163,7 +162,6 @@ namespace OrthancPerf
     InstanceTracker tracker_;
     TranscodingContext transcoding_;
     const Json::Value configuredTuning_;
-    TuningChanges tuningChanges_;
     TuningStore tuning_;
     AdvisorSources advisorSources_;
     Advisor advisor_;

@@ -102,13 +102,6 @@ namespace OrthancPerf
 
       return sentences;
     }
-
-
-    // Seconds since 1970
-    Json::Value ToMoment(std::int64_t seconds)
-    {
-      return FormatMoment(std::chrono::system_clock::from_time_t(seconds));
-    }
   }
 
 
@@ -164,51 +157,5 @@ namespace OrthancPerf
                       judgement.document.isNull() ? remedy["Document"] : judgement.document,
                       Render(remedy["Text"], judgement)};
     return finding;
-  }
-
-
-  Json::Value ToJson(const Finding& finding)
-  {
-    Json::Value json;
-    json["ID"] = finding.id;
-
-    if (!finding.peer.empty())
-    {
-      json["Peer"] = finding.peer;
-    }
-
-    json["Title"] = finding.title;
-    json["Explanation"] = finding.explanation;
-    json["Evidence"] = finding.evidence;
-    json["Cost"]["ShareOfIngestTime"] = finding.cost.shareOfIngestTime;
-    json["Cost"]["EstimatedGain"] =
-        finding.cost.gain ? Json::Value(*finding.cost.gain) : Json::Value();
-    json["Remedy"]["Kind"] = finding.remedy.kind;
-    json["Remedy"]["Text"] = finding.remedy.text;
-
-    if (!finding.remedy.document.isNull())
-    {
-      json["Remedy"][finding.remedy.kind] = finding.remedy.document;
-    }
-
-    json["Since"] = ToMoment(finding.since);
-    return json;
-  }
-
-
-  Json::Value ToJson(const FindingRecord& record)
-  {
-    Json::Value json;
-    json["ID"] = record.id;
-
-    if (!record.peer.empty())
-    {
-      json["Peer"] = record.peer;
-    }
-
-    json["Title"] = record.title;
-    json["Begin"] = ToMoment(record.begin);
-    json["End"] = record.end ? ToMoment(*record.end) : Json::Value();
-    return json;
   }
 }

@@ -53,10 +53,6 @@ namespace OrthancPerf
     std::optional<std::int64_t> end;  // nothing: it is still there
   };
 
-  Json::Value ToJson(const Finding& finding);
-  Json::Value ToJson(const FindingRecord& record);
-
-
   // What a rule has found
   struct Judgement
   {

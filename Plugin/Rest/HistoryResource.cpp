@@ -99,9 +99,9 @@ namespace OrthancPerf
   }
 
 
-  void RegisterHistoryResource(RestRouter& router, History& history, const TuningChanges& changes)
+  void RegisterHistoryResource(RestRouter& router, History& history, const TuningStore& tuning)
   {
-    const auto get = [&history, &changes](const RestRequest& request)
+    const auto get = [&history, &tuning](const RestRequest& request)
     {
       const HistoryExcerpt excerpt = history.Read(GetResolution(request), GetSince(request));
       const auto begin = std::chrono::system_clock::from_time_t(excerpt.begin);
@@ -120,7 +120,7 @@ namespace OrthancPerf
            {"BudgetHeld", list(&HistoryPoint::budgetHeld)},
            {"BudgetWaiting", list(&HistoryPoint::budgetWaiting)},
            {"BudgetWaited", list(&HistoryPoint::budgetWaited)},
-           {"TuningChanges", ListJson(changes.GetSince(begin), [](const TuningChange& change)
+           {"TuningChanges", ListJson(tuning.GetChanges(begin), [](const TuningChange& change)
                                       { return Describe(change); })}}));
     };
 

@@ -18,7 +18,6 @@
 #include "Rest/RestRouter.h"
 #include "Transcoding/EngineFailures.h"
 #include "Transcoding/Engines/EngineDirectory.h"
-#include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
 #include <chrono>
@@ -56,7 +55,7 @@ namespace OrthancPerf
 
   // GET /perf/history: what charts show, the last hour by the second or the last day by the minute,
   // and when the tuning was changed
-  void RegisterHistoryResource(RestRouter& router, History& history, const TuningChanges& changes);
+  void RegisterHistoryResource(RestRouter& router, History& history, const TuningStore& tuning);
 
   // What "Transcoding" in /perf/status is made of. All must outlive the router.
   struct TranscodingSources
@@ -96,7 +95,6 @@ namespace OrthancPerf
   struct TuningResourceSources
   {
     TuningStore& store;
-    TuningChanges& changes;                        // learns of each change, and who asked for it
     Json::Value configuration;                     // the tuning document of the configuration
     bool isAllowed;                                // "AllowTuning": PUT and DELETE
     std::function<void(const std::string&)> warn;  // of what could not be saved

@@ -5,6 +5,16 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // Seconds since 1970
+    Json::Value ToMoment(std::int64_t seconds)
+    {
+      return ToJson(std::chrono::system_clock::from_time_t(seconds));
+    }
+  }
+
+
   Json::Value ToJson(const PhaseDurations& phases)
   {
     return ListPhases([&phases](Phase phase) { return phases.Get(phase); });
@@ -63,5 +73,34 @@ namespace OrthancPerf
     }
 
     return key;
+  }
+
+
+  Json::Value ToJson(const Finding& finding)
+  {
+    const Remedy& remedy = finding.remedy;
+    Json::Value json = MakeObject({{"ID", finding.id},
+                                   {"Peer", IfAny(finding.peer)},
+                                   {"Title", finding.title},
+                                   {"Explanation", finding.explanation},
+                                   {"Evidence", finding.evidence},
+                                   {"Since", ToMoment(finding.since)}});
+    json["Cost"] =
+        MakeObject({{"ShareOfIngestTime", finding.cost.shareOfIngestTime},
+                    {"EstimatedGain", IfKnown(finding.cost.gain).value_or(Json::Value())}});
+    json["Remedy"] = MakeObject({{"Kind", remedy.kind},
+                                 {"Text", remedy.text},
+                                 {remedy.kind.c_str(), IfAny(remedy.document)}});
+    return json;
+  }
+
+
+  Json::Value ToJson(const FindingRecord& record)
+  {
+    return MakeObject({{"ID", record.id},
+                       {"Peer", IfAny(record.peer)},
+                       {"Title", record.title},
+                       {"Begin", ToMoment(record.begin)},
+                       {"End", record.end ? ToMoment(*record.end) : Json::Value()}});
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Advisor/Finding.h"
 #include "Metrics/LatestTraffic.h"
 
 #include <json/json.h>
@@ -123,4 +124,7 @@ namespace OrthancPerf
 
   // Those that were observed
   Json::Value ToJson(const PhaseDurations& phases);
+
+  Json::Value ToJson(const Finding& finding);
+  Json::Value ToJson(const FindingRecord& record);
 }

@@ -14,7 +14,7 @@ namespace OrthancPerf
 
 
     RestAnswer Change(const TuningResourceSources& sources, const RestRequest& request,
-                      const std::function<TuningOutcome(const OnTuningChange&)>& change)
+                      const std::function<TuningOutcome(const TuningAuthor&)>& change)
     {
       if (!sources.isAllowed)
       {
@@ -22,9 +22,7 @@ namespace OrthancPerf
                              "\"Perf\" of Orthanc's configuration");
       }
 
-      const TuningAuthor author = {DescribeText(request.GetUser()), request.address};
-      const TuningOutcome outcome = change([&](const Tuning& before, const Tuning& after)
-                                           { sources.changes.Note(before, after, author); });
+      const TuningOutcome outcome = change({DescribeText(request.GetUser()), request.address});
 
       for (const std::string& warning : outcome.warnings)
       {
@@ -48,16 +46,16 @@ namespace OrthancPerf
     const auto put = [sources](const RestRequest& request)
     {
       return Change(sources, request,
-                    [&](const OnTuningChange& onChange) {
+                    [&](const TuningAuthor& author) {
                       return sources.store.Merge(
-                          ParseJson(request.body.data(), request.body.size()), onChange);
+                          ParseJson(request.body.data(), request.body.size()), author);
                     });
     };
 
     const auto reset = [sources](const RestRequest& request)
     {
       return Change(sources, request,
-                    [&](const OnTuningChange& onChange) { return sources.store.Reset(onChange); });
+                    [&](const TuningAuthor& author) { return sources.store.Reset(author); });
     };
 
     router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get);

@@ -5,6 +5,8 @@
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -29,15 +31,31 @@ namespace OrthancPerf
 
       return kept;
     }
+
+
+    // A preset is set by all that it stands for; "custom" is none that could be set
+    Json::Value MakeUndo(const Json::Value& before, const Json::Value& after)
+    {
+      Json::Value undo = DiffJson(after, before);
+
+      if (undo.isMember("DicomSockets"))
+      {
+        undo["DicomSockets"].removeMember("Preset");
+      }
+
+      return undo;
+    }
   }
 
 
   TuningStore::TuningStore(const Tuning& configured, std::optional<TuningPersistence> persistence,
-                           TuningObserver observer, TuningCheck check) :
+                           TuningObserver observer, TuningCheck check, Log log, WallNow now) :
     configured_(configured),
     persistence_(std::move(persistence)),
     observer_(observer ? std::move(observer) : [](const Tuning&) {}),
     check_(std::move(check)),
+    log_(log ? std::move(log) : [](const std::string&) {}),
+    now_(std::move(now)),
     overrides_(Json::objectValue),
     tuning_(std::make_shared<const Tuning>(configured))
   {
@@ -69,7 +87,7 @@ namespace OrthancPerf
   }
 
 
-  TuningOutcome TuningStore::Merge(const Json::Value& patch, const OnTuningChange& onChange)
+  TuningOutcome TuningStore::Merge(const Json::Value& patch, const TuningAuthor& author)
   {
     const Json::Value canonical = ReadTuningPatch(patch);
 
@@ -90,7 +108,7 @@ namespace OrthancPerf
         check_(*Get(), ApplyTuning(configured_, overrides));
       }
 
-      outcome.tuning = Change(overrides, onChange);
+      outcome.tuning = Change(overrides, author);
     }
 
     SaveOverrides(outcome.warnings);
@@ -98,7 +116,7 @@ namespace OrthancPerf
   }
 
 
-  TuningOutcome TuningStore::Reset(const OnTuningChange& onChange)
+  TuningOutcome TuningStore::Reset(const TuningAuthor& author)
   {
     TuningOutcome outcome;
 
@@ -108,7 +126,7 @@ namespace OrthancPerf
       // What was saved is of no interest any more, readable or not, but must be cleared
       isLoaded_ = true;
       isUnsaved_ = persistence_.has_value();
-      outcome.tuning = Change(Json::objectValue, onChange);
+      outcome.tuning = Change(Json::objectValue, author);
     }
 
     SaveOverrides(outcome.warnings);
@@ -184,21 +202,50 @@ namespace OrthancPerf
 
 
   std::shared_ptr<const Tuning> TuningStore::Change(const Json::Value& overrides,
-                                                    const OnTuningChange& onChange)
+                                                    const TuningAuthor& author)
   {
     if (overrides != GetOverrides())
     {
       const std::shared_ptr<const Tuning> before = Get();
       isUnsaved_ = persistence_.has_value();
       PutInForce(overrides);
-
-      if (onChange)
-      {
-        onChange(*before, *Get());
-      }
+      Note(*before, *Get(), author);
     }
 
     return Get();
+  }
+
+
+  void TuningStore::Note(const Tuning& before, const Tuning& after, const TuningAuthor& author)
+  {
+    const Json::Value old = ToJson(before);
+    const Json::Value change = DiffJson(old, ToJson(after));
+
+    if (change.empty())
+    {
+      return;
+    }
+
+    log_("the tuning was changed " + author.Describe() + ": " + ToText(change));
+
+    const std::lock_guard<std::mutex> lock(stateMutex_);
+    changes_.push_back({now_(), change, MakeUndo(old, ToJson(after)), author});
+
+    if (changes_.size() > MAXIMUM_CHANGES)
+    {
+      changes_.pop_front();
+    }
+  }
+
+
+  std::vector<TuningChange>
+  TuningStore::GetChanges(std::chrono::system_clock::time_point since) const
+  {
+    const std::lock_guard<std::mutex> lock(stateMutex_);
+    std::vector<TuningChange> found;
+    std::copy_if(changes_.begin(), changes_.end(), std::back_inserter(found),
+                 [since](const TuningChange& change) { return change.time >= since; });
+    return found;
   }
 
 

@@ -6,6 +6,8 @@
 #include <json/value.h>
 
 #include <atomic>
+#include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,9 +38,30 @@ namespace OrthancPerf
   using TuningCheck = std::function<void(const Tuning& current, const Tuning& proposed)>;
 
 
-  // Told that one is in force instead of another, before that is saved, which may take long or
-  // never end. Called on the thread that changes the tuning, in the order of the changes.
-  using OnTuningChange = std::function<void(const Tuning& before, const Tuning& after)>;
+  // Who asked for a change of the tuning. A value; all texts are printable and bounded.
+  struct TuningAuthor
+  {
+    std::string user;     // that the request names; empty: none
+    std::string address;  // that reached Orthanc; empty: a request from inside Orthanc
+
+    // "by the user "alice" from 10.0.0.5"
+    std::string Describe() const
+    {
+      return address.empty()
+                 ? "from inside Orthanc, by a script or another plugin"
+                 : (user.empty() ? "by " : "by the user \"" + user + "\" from ") + address;
+    }
+  };
+
+
+  // That the tuning was changed
+  struct TuningChange
+  {
+    std::chrono::system_clock::time_point time;
+    Json::Value change;  // a merge patch (RFC 7396): what was not in force before
+    Json::Value undo;    // the patch that brings it back; without "Preset", which follows from it
+    TuningAuthor author;
+  };
 
 
   // What came of a change
@@ -62,13 +85,21 @@ namespace OrthancPerf
   // that a database that hangs keeps none from coming into force; the latest is saved last. Get()
   // never waits, and sees the document before or after a change, never between. A change that is
   // not acceptable throws SettingError and has no effect at all.
+  //
+  // Each change over REST is a line of the log, written before it is saved, and is kept for charts.
   class TuningStore
   {
   public:
+    using Log = std::function<void(const std::string& line)>;
+    using WallNow = std::function<std::chrono::system_clock::time_point()>;
+
+    static constexpr std::size_t MAXIMUM_CHANGES = 200;  // some 4 kB each
+
     // "configured": defaults and configuration. "persistence": nothing if changes need not survive.
     // What was saved or configured is in force without the "check", which is for Merge only.
     TuningStore(const Tuning& configured, std::optional<TuningPersistence> persistence,
-                TuningObserver observer = {}, TuningCheck check = {});
+                TuningObserver observer = {}, TuningCheck check = {}, Log log = {},
+                WallNow now = &std::chrono::system_clock::now);
 
     // Tells the observer what is in force. To be called once, when it is ready for it; from then on
     // it is told of each change.
@@ -88,10 +119,13 @@ namespace OrthancPerf
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
     // configuration. An empty patch, by which a page asks whether it may change anything, loads
     // and saves nothing. Others throw std::runtime_error while the saved changes cannot be loaded.
-    TuningOutcome Merge(const Json::Value& patch, const OnTuningChange& onChange = {});
+    TuningOutcome Merge(const Json::Value& patch, const TuningAuthor& author = {});
 
     // Back to the configuration, whatever was saved
-    TuningOutcome Reset(const OnTuningChange& onChange = {});
+    TuningOutcome Reset(const TuningAuthor& author = {});
+
+    // The latest changes at "since" or later, the oldest first
+    std::vector<TuningChange> GetChanges(std::chrono::system_clock::time_point since) const;
 
     // In force; never null
     std::shared_ptr<const Tuning> Get() const;
@@ -102,8 +136,8 @@ namespace OrthancPerf
   private:
     // These expect changeMutex_ to be held. LoadOnce throws std::runtime_error if it cannot.
     void LoadOnce(std::vector<std::string>& warnings);
-    std::shared_ptr<const Tuning> Change(const Json::Value& overrides,
-                                         const OnTuningChange& onChange);
+    std::shared_ptr<const Tuning> Change(const Json::Value& overrides, const TuningAuthor& author);
+    void Note(const Tuning& before, const Tuning& after, const TuningAuthor& author);
     void PutInForce(const Json::Value& overrides);
 
     // This one expects no mutex to be held
@@ -113,6 +147,8 @@ namespace OrthancPerf
     const std::optional<TuningPersistence> persistence_;
     const TuningObserver observer_;
     const TuningCheck check_;
+    const Log log_;
+    const WallNow now_;
 
     std::mutex saveMutex_;                 // held while one is saved, taken before changeMutex_
     std::mutex changeMutex_;               // held during a whole change, taken before stateMutex_
@@ -120,6 +156,7 @@ namespace OrthancPerf
     std::atomic<bool> isUnsaved_ = false;  // likewise
 
     mutable std::mutex stateMutex_;  // held for a copy only
+    std::deque<TuningChange> changes_;
     Json::Value overrides_;
     std::shared_ptr<const Tuning> tuning_;
   };

@@ -2,6 +2,7 @@
 #include "Advisor/Advisor.h"
 
 #include "Advisor/RuleTest.h"
+#include "Rest/RestJson.h"
 
 namespace OrthancPerf
 {

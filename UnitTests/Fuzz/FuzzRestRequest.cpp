@@ -198,8 +198,8 @@ namespace
 
       RegisterInstancesResource(router, instances);
       RegisterPeersResource(router, peers);
-      RegisterHistoryResource(router, server.history, changes);
-      RegisterTuningResource(router, {store, changes, Json::objectValue, true, {}});
+      RegisterHistoryResource(router, server.history, store);
+      RegisterTuningResource(router, {store, Json::objectValue, true, {}});
       router.Register("/perf/transcoding/compare", HttpMethod::Post, "",
                       [this](const RestRequest& request) { return Compare(request); });
       RegisterAdviceResource(router, advisor);
@@ -270,11 +270,14 @@ namespace
     Journal journal;
     EngineFailures failures{[](const std::string&) {
     }};
-    TuningChanges changes{[](const std::string& line)
-                          {
-                            Require(!line.empty() && IsPrintable(line));
-                          }};
-    TuningStore store{Tuning(), std::nullopt, {}};
+    TuningStore store{Tuning(),
+                      std::nullopt,
+                      {},
+                      {},
+                      [](const std::string& line)
+                      {
+                        Require(!line.empty() && IsPrintable(line));
+                      }};
     Advisor advisor{[this]
                     {
                       Evidence all = evidence.Gather();

@@ -18,7 +18,7 @@ namespace OrthancPerf
 
       HistoryResourceTest()
       {
-        RegisterHistoryResource(router_, history_, changes_);
+        RegisterHistoryResource(router_, history_, tuning_);
       }
 
       RestAnswer Get(const Arguments& arguments) const
@@ -39,11 +39,15 @@ namespace OrthancPerf
                        {
                          return now_;
                        }};
-      TuningChanges changes_{[](const std::string&) {},
-                             [this]
-                             {
-                               return now_;
-                             }};
+      TuningStore tuning_{Tuning(),
+                          std::nullopt,
+                          {},
+                          {},
+                          {},
+                          [this]
+                          {
+                            return now_;
+                          }};
       RestRouter router_;
     };
   }
@@ -107,11 +111,9 @@ namespace OrthancPerf
 
   TEST_F(HistoryResourceTest, TellsWhenTheTuningWasChanged)
   {
-    Tuning tuning;
-    tuning.dicomSockets.tcpQuickAck = false;
     now_ += std::chrono::seconds(5);
-    changes_.Note(Tuning(), tuning, {"alice", "10.0.0.5"});
-    changes_.Note(tuning, Tuning(), {"", ""});
+    tuning_.Merge(Parse(R"({"DicomSockets": {"TcpQuickAck": false}})"), {"alice", "10.0.0.5"});
+    tuning_.Reset();
     now_ += std::chrono::seconds(5);
 
     const Json::Value change = GetJson()["TuningChanges"][0];
@@ -152,9 +154,7 @@ namespace OrthancPerf
 
   TEST_F(HistoryResourceTest, AReaderFromTheFutureGetsAllAsTheClockWasSetBack)
   {
-    Tuning tuning;
-    tuning.dicomSockets.tcpNoDelay = false;
-    changes_.Note(Tuning(), tuning, {});
+    tuning_.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": false}})"));
     EXPECT_EQ(1U, GetJson({{"since", "19700101T000001"}})["TuningChanges"].size());
     EXPECT_EQ(1U, GetJson({{"since", "22611231T235959"}})["TuningChanges"].size());
   }

@@ -16,9 +16,9 @@ namespace OrthancPerf
     protected:
       TuningResourceTest()
       {
-        RegisterTuningResource(router_, TuningResourceSources{store_, changes_, Json::objectValue,
-                                                              true, [](const auto&) {
-                                                              }});
+        RegisterTuningResource(
+            router_, TuningResourceSources{store_, Json::objectValue, true, [](const auto&) {
+                                           }});
       }
 
       void Put(int keepAlive) const
@@ -33,11 +33,14 @@ namespace OrthancPerf
 
       std::function<void()> onNote_;
       std::atomic<bool> isNoted_ = false;
-      TuningStore store_{Tuning(), std::nullopt, {}};
-      TuningChanges changes_{[this](const std::string&)
-                             {
-                               onNote_();
-                             }};
+      TuningStore store_{Tuning(),
+                         std::nullopt,
+                         {},
+                         {},
+                         [this](const std::string&)
+                         {
+                           onNote_();
+                         }};
       RestRouter router_;
     };
   }
@@ -61,7 +64,7 @@ namespace OrthancPerf
     Put(71);
     other.get();
 
-    const std::vector<TuningChange> noted = changes_.GetSince({});
+    const std::vector<TuningChange> noted = store_.GetChanges({});
     ASSERT_EQ(2U, noted.size());
     EXPECT_EQ(71, noted[0].change["DicomSockets"]["KeepAliveSeconds"].asInt());
     EXPECT_EQ(72, noted[1].change["DicomSockets"]["KeepAliveSeconds"].asInt());

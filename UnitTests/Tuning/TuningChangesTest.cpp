@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/TuningChanges.h"
-
 #include "Tuning/JsonValues.h"
+#include "Tuning/TuningStore.h"
 
 #include <gtest/gtest.h>
 
@@ -11,23 +10,27 @@ namespace OrthancPerf
   {
     using WallTime = std::chrono::system_clock::time_point;
 
+    constexpr const char* DELAYED = R"({"DicomSockets": {"TcpNoDelay": false}})";
+
     class TuningChangesTest : public testing::Test
     {
     protected:
       std::vector<TuningChange> GetAll() const
       {
-        return changes_.GetSince(WallTime());
+        return store_.GetChanges(WallTime());
       }
 
       WallTime now_ = WallTime(std::chrono::seconds(1'800'000'000));
       std::vector<std::string> log_;
-      TuningChanges changes_{[this](const std::string& line) { log_.push_back(line); },
-                             [this]
-                             {
-                               return now_;
-                             }};
-      const Tuning before_{};
-      Tuning after_;
+      TuningStore store_{Tuning(),
+                         std::nullopt,
+                         {},
+                         {},
+                         [this](const std::string& line) { log_.push_back(line); },
+                         [this]
+                         {
+                           return now_;
+                         }};
       const TuningAuthor author_ = {"alice", "10.0.0.5"};
     };
   }
@@ -35,8 +38,7 @@ namespace OrthancPerf
 
   TEST_F(TuningChangesTest, AChangeIsTheKeysThatAreDifferentNow)
   {
-    after_.dicomSockets.tcpNoDelay = false;
-    changes_.Note(before_, after_, author_);
+    store_.Merge(Parse(DELAYED), author_);
 
     ASSERT_EQ(1U, GetAll().size());
     EXPECT_EQ(now_, GetAll()[0].time);
@@ -47,20 +49,21 @@ namespace OrthancPerf
 
   TEST_F(TuningChangesTest, AChangeCanBeTakenBackByAPatch)
   {
-    after_.dicomSockets.tcpNoDelay = false;
-    after_.ingestTranscoding.verify = !after_.ingestTranscoding.verify;
-    changes_.Note(before_, after_, author_);
+    store_.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": false},
+                           "IngestTranscoding": {"Verify": true}})"),
+                 author_);
 
     ASSERT_EQ(1U, GetAll().size());
     const Json::Value undo = GetAll()[0].undo;
     EXPECT_EQ(Parse(R"({"TcpNoDelay": true})"), undo["DicomSockets"]);
-    EXPECT_EQ(!after_.ingestTranscoding.verify, undo["IngestTranscoding"]["Verify"].asBool());
+    EXPECT_FALSE(undo["IngestTranscoding"]["Verify"].asBool());
+    EXPECT_EQ(Tuning(), *store_.Merge(undo).tuning);
   }
 
 
   TEST_F(TuningChangesTest, TheSameAgainIsNoChange)
   {
-    changes_.Note(before_, after_, author_);
+    store_.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": true}})"), author_);
     EXPECT_TRUE(GetAll().empty());
     EXPECT_TRUE(log_.empty());
   }
@@ -68,31 +71,32 @@ namespace OrthancPerf
 
   TEST_F(TuningChangesTest, TheLogSaysInOneLineWhoChangedWhat)
   {
-    after_.dicomSockets.tcpNoDelay = false;
-    changes_.Note(before_, after_, author_);
-    changes_.Note(before_, after_, {"", "10.0.0.6"});
-    changes_.Note(before_, after_, {"", ""});
+    for (const TuningAuthor& author : {author_, TuningAuthor{"", "10.0.0.6"}, TuningAuthor{"", ""}})
+    {
+      store_.Merge(Parse(DELAYED), author);
+      store_.Reset();
+    }
 
     const std::string what = R"({"DicomSockets":{"Preset":"custom","TcpNoDelay":false}})";
-    ASSERT_EQ(3U, log_.size());
+    ASSERT_EQ(6U, log_.size());
     EXPECT_EQ("the tuning was changed by the user \"alice\" from 10.0.0.5: " + what, log_[0]);
-    EXPECT_EQ("the tuning was changed by 10.0.0.6: " + what, log_[1]);
+    EXPECT_EQ("the tuning was changed by 10.0.0.6: " + what, log_[2]);
     EXPECT_EQ("the tuning was changed from inside Orthanc, by a script or another plugin: " + what,
-              log_[2]);
+              log_[4]);
   }
 
 
   TEST_F(TuningChangesTest, OnlyTheLatestAreKept)
   {
-    for (std::size_t i = 0; i < TuningChanges::MAXIMUM_CHANGES + 50; i++)
+    for (std::size_t i = 0; i < TuningStore::MAXIMUM_CHANGES; i++)
     {
-      after_.dicomSockets.tcpNoDelay = false;
       now_ += std::chrono::seconds(1);
-      changes_.Note(before_, after_, author_);
+      store_.Merge(Parse(DELAYED), author_);
+      store_.Reset();
     }
 
-    ASSERT_EQ(TuningChanges::MAXIMUM_CHANGES, GetAll().size());
+    ASSERT_EQ(TuningStore::MAXIMUM_CHANGES, GetAll().size());
     EXPECT_EQ(now_, GetAll().back().time);
-    EXPECT_EQ(1U, changes_.GetSince(now_).size());
+    EXPECT_EQ(2U, store_.GetChanges(now_).size());
   }
 }

@@ -72,21 +72,22 @@ TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
 
 
 // Saving may take as long as a database hangs
-TEST_F(TuningStoreTest, AChangeIsToldOnceItIsInForceAndBeforeItIsSaved)
+TEST_F(TuningStoreTest, AChangeIsLoggedOnceItIsInForceAndBeforeItIsSaved)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore store(Tuning(), Use(persistence), {});
+  std::unique_ptr<TuningStore> store;
   int told = 0;
-  const OnTuningChange onChange = [&](const Tuning& before, const Tuning& after)
-  {
-    told++;
-    EXPECT_FALSE(before == after);
-    EXPECT_EQ(after, *store.Get());
-    EXPECT_EQ(told == 2, persistence.Load().has_value());  // as it was before this change
-  };
-  store.Merge(Parse(STOCK), onChange);
-  store.Merge(Parse(STOCK), onChange);  // nothing new
-  store.Reset(onChange);
+  store = std::make_unique<TuningStore>(
+      Tuning(), Use(persistence), TuningObserver(), TuningCheck(),
+      [&](const std::string&)
+      {
+        told++;
+        EXPECT_EQ(told == 1, FindPreset(store->Get()->dicomSockets) == SocketPreset::Stock);
+        EXPECT_EQ(told == 2, persistence.Load().has_value());  // as it was before this change
+      });
+  store->Merge(Parse(STOCK));
+  store->Merge(Parse(STOCK));  // nothing new
+  store->Reset();
   EXPECT_EQ(2, told);
   EXPECT_FALSE(persistence.Load().has_value());
 }
@@ -446,17 +447,19 @@ TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
   };
 
   Hanging persistence;
-  TuningStore store(Tuning(), Use(persistence), {});
+  std::promise<void> inForce;
+  TuningStore store(Tuning(), Use(persistence),
+                    [&](const Tuning& tuning)
+                    {
+                      if (tuning.dicomSockets.keepAlive == std::chrono::seconds(71))
+                      {
+                        inForce.set_value();
+                      }
+                    });
   std::thread first([&] { store.Merge(Parse(STOCK)); });
   persistence.began.get_future().wait();
 
-  std::promise<void> inForce;
-  std::thread second(
-      [&]
-      {
-        store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 71}})"),
-                    [&](const Tuning&, const Tuning&) { inForce.set_value(); });
-      });
+  std::thread second([&] { store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 71}})")); });
   inForce.get_future().wait();
   EXPECT_EQ(std::chrono::seconds(71), store.Get()->dicomSockets.keepAlive);
   EXPECT_TRUE(store.IsUnsaved());

@@ -28,12 +28,6 @@ namespace OrthancPerf
   // Engines
   std::vector<Rule> MakeTranscodingRules();
 
-  // The way to the database, and connections to it
-  std::vector<Rule> MakeDatabaseRules();
-
-  // That the database is slow, which says nothing where one of MakeDatabaseRules says why
-  std::optional<Judgement> JudgeIndex(const Evidence& evidence);
-
 
   // ---- For rules about peers
 
