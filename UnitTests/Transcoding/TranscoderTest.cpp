@@ -221,23 +221,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscoderTest, WhatIsMeasuredIsLeftAloneByALossyTarget)
-  {
-    DataSetEditor editor{ReceivedFile(source_)};
-    editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1.66.4");
-    const std::string segmentation = editor.Write();
-    EXPECT_EQ(JPEG_LOSSLESS, GetSyntax(Send(segmentation).file));
-
-    Set(JPEG_BASELINE);
-    const int calls = native_->GetCalls();
-    observer_.texts_.clear();
-    ExpectLeftAlone(Send(segmentation), Outcome::Unneeded,
-                    "a Segmentation, of which loss would make another one");
-    EXPECT_EQ(calls, native_->GetCalls());
-    EXPECT_EQ(Texts{}, observer_.texts_);
-  }
-
-
   TEST_F(TranscoderTest, WhatIsCompressedAlreadyIsLeftAloneUnlessTheSettingsSaySo)
   {
     const std::string compressed = Send(source_).file;
@@ -575,15 +558,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscoderTest, MissingPixelsAreNotShownToEngines)
-  {
-    DataSetEditor editor{ReceivedFile(source_)};
-    editor.Set(0x00280010, "US", "\xff\xff");
-    ExpectLeftAlone(Send(editor.Write()), Outcome::Declined,
-                    "Pixel Data has 826 bytes instead of 2162655");
-  }
-
-
   TEST_F(TranscoderTest, VerificationFindsWrongPixelsAndTheNextEngineTakesOver)
   {
     native_->Spoils(1);
@@ -596,20 +570,6 @@ namespace OrthancPerf
     Set(JPEG_LOSSLESS, EngineChoice::Native, true);
     ExpectLeftAlone(Send(source_), Outcome::Failed,
                     "verification failed: dcmtk decodes: the pixels differ");
-  }
-
-
-  TEST_F(TranscoderTest, LossyImagesAreNewInstances)
-  {
-    Set(JPEG_BASELINE, EngineChoice::Automatic, true);
-    const Transcoding transcoding = Send(source_);
-    ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
-    EXPECT_NE(GetUid(source_), GetUid(transcoding.file));
-
-    DataSetEditor editor{ReceivedFile(transcoding.file)};
-    EXPECT_EQ("DERIVED\\PRIMARY", editor.Find(0x00080008)->GetText());
-    EXPECT_EQ("01", editor.Find(0x00282110)->GetText());
-    EXPECT_EQ(transcoding.file.size(), transcoding.report.targetSize);
   }
 
 
@@ -629,16 +589,6 @@ namespace OrthancPerf
     settings.lossyQuality = 50;
     transcoder_.SetSettings(settings);
     EXPECT_NE(GetUid(first), GetUid(Send(source_).file));
-  }
-
-
-  TEST_F(TranscoderTest, OrthancIsServedOnlyIfTheSettingsSaySo)
-  {
-    EXPECT_FALSE(transcoder_.GetSettings()->orthancTranscoding);
-    IngestTranscoding settings;
-    settings.orthancTranscoding = true;
-    transcoder_.SetSettings(settings);
-    EXPECT_TRUE(transcoder_.GetSettings()->orthancTranscoding);
   }
 
 
@@ -686,31 +636,6 @@ namespace OrthancPerf
     {
       ExpectLeftAlone(send(tag), Outcome::Declined, "Orthanc would have other identifiers for it");
     }
-  }
-
-
-  TEST_F(TranscoderTest, DeflatedResultsKeepAnIdentityThatCantBeSeen)
-  {
-    const auto check = [](const std::string& file)
-    {
-      return ReceivedFile(file);
-    };
-
-    // The File Meta Information of the source names another instance
-    const std::string source = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
-                               source_.substr(source_.find("ORIGINAL") - 8);
-    EXPECT_EQ("", FindFlaw(check(DicomFileBuilder::FileMeta(DEFLATED) + "\3\0"), DEFLATED,
-                           GetUid(source)));
-    EXPECT_NE("", FindFlaw(check(source_), EXPLICIT_LITTLE_ENDIAN, "1.2.3.44"));
-  }
-
-
-  TEST_F(TranscoderTest, WhatCannotBeUsedHasFailedAndHasNoFile)
-  {
-    Transcoding transcoding = Send(MakeSource());
-    ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome);
-    transcoding.Fail("no memory");
-    ExpectLeftAlone(transcoding, Outcome::Failed, "no memory");
   }
 
 

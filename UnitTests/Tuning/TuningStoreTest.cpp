@@ -58,19 +58,6 @@ namespace
 }
 
 
-TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
-{
-  Tuning configured;
-  configured.ingestTranscoding.engine = EngineChoice::Gdcm;
-  Recorder recorder;
-  TuningStore store(configured, std::nullopt, recorder.GetObserver());
-  store.Announce();
-  EXPECT_EQ(configured, *store.Get());
-  EXPECT_EQ(std::vector<Tuning>({configured}), recorder.GetSeen());
-  EXPECT_TRUE(store.GetOverrides().empty());
-}
-
-
 // Saving may take as long as a database hangs
 TEST_F(TuningStoreTest, AChangeIsLoggedOnceItIsInForceAndBeforeItIsSaved)
 {
@@ -103,16 +90,6 @@ TEST_F(TuningStoreTest, MergesAndTells)
   EXPECT_EQ(outcome.tuning, store.Get());
   EXPECT_TRUE(outcome.warnings.empty());
   EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning}), recorder.GetSeen());
-}
-
-
-TEST_F(TuningStoreTest, LaterPatchesKeepWhatEarlierOnesSet)
-{
-  TuningStore store(Tuning(), std::nullopt, {});
-  store.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": false}})"));
-  store.Merge(Parse(R"({"DicomSockets": {"TcpQuickAck": false}})"));
-  EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
-  EXPECT_FALSE(store.Get()->dicomSockets.tcpQuickAck);
 }
 
 
@@ -166,16 +143,6 @@ TEST_F(TuningStoreTest, NullTakesASectionOrAPresetBackToTheConfiguration)
 }
 
 
-TEST_F(TuningStoreTest, APresetWinsOverTheConfiguration)
-{
-  Tuning configured;
-  configured.dicomSockets.tcpQuickAck = false;
-  TuningStore store(configured, std::nullopt, {});
-  store.Merge(Parse(R"({"DicomSockets": {"Preset": "tuned"}})"));
-  EXPECT_EQ(Tuning(), *store.Get());
-}
-
-
 TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
 {
   for (const char* patch :
@@ -191,15 +158,6 @@ TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
     EXPECT_EQ(before, *store.Get()) << patch;
     EXPECT_EQ(told, recorder.GetSeen().size()) << patch;
   }
-}
-
-
-TEST_F(TuningStoreTest, ASnapshotDoesNotChange)
-{
-  TuningStore store(Tuning(), std::nullopt, {});
-  const auto snapshot = store.Get();
-  store.Merge(Parse(STOCK));
-  EXPECT_EQ(Tuning(), *snapshot);
 }
 
 
@@ -307,17 +265,6 @@ TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
     EXPECT_TRUE(store.Reset().warnings.empty());
     EXPECT_EQ(std::nullopt, persistence.Load());
   }
-}
-
-
-TEST_F(TuningStoreTest, SavedKeysOfAnotherVersionAreLeftOut)
-{
-  FilePersistence persistence = MakePersistence();
-  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
-  TuningStore store(Tuning(), Use(persistence), {});
-  const TuningOutcome outcome = store.Load();
-  EXPECT_EQ(1u, outcome.warnings.size());
-  EXPECT_FALSE(outcome.tuning->dicomSockets.tcpNoDelay);
 }
 
 
@@ -486,14 +433,6 @@ TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
   TuningStore unread(Tuning(), Use(broken), {});
   EXPECT_FALSE(unread.Load().warnings.empty());
   EXPECT_FALSE(unread.IsUnsaved());
-}
-
-
-TEST_F(TuningStoreTest, WithoutPersistenceNothingIsUnsaved)
-{
-  TuningStore store(Tuning(), std::nullopt, {});
-  store.Merge(Parse(STOCK));
-  EXPECT_FALSE(store.IsUnsaved());
 }
 
 

@@ -102,34 +102,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(NativeEngine, ImagesOfAllDepthsComeBack)
-  {
-    for (unsigned int bits = 2; bits <= 16; bits++)
-    {
-      for (const unsigned int allocated : {8U, 16U})
-      {
-        for (const unsigned int samples : {1U, 3U})
-        {
-          ImageFile image;
-          image.rows = 11;
-          image.columns = 13;
-          image.samples = samples;
-          image.photometric = samples == 1 ? "MONOCHROME1" : "YBR_FULL";
-          image.bitsAllocated = allocated;
-          image.bitsStored = bits;
-          image.isSigned = bits % 2 == 0;
-          image.FillWithNoise(bits);
-
-          if (bits <= allocated)
-          {
-            ExpectDecoded(image, image.pixels);
-          }
-        }
-      }
-    }
-  }
-
-
   // Overlays may lie there: DICOM PS3.5 section 8.1.2, retired in 2004
   TEST(NativeEngine, BitsAboveTheHighBitSurvive)
   {

@@ -744,47 +744,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_P(CodecProgram, NoFileIsTooBrokenForIt)
-  {
-    const std::string file =
-        Make(MakeSampleImage(MakeShape(12, false, 1, false, 2)), JPEG_LOSSLESS_SV1);
-
-    for (std::size_t size = 0; size < file.size(); size += 97)
-    {
-      const std::string cut = file.substr(0, size);
-
-      if (Describe(cut).kind != PixelDataKind::None)  // cut between elements
-      {
-        ExpectUndone(cut, EXPLICIT_VR);
-      }
-    }
-
-    std::uint32_t state = 1;
-    // Some end the worker: test_mutations.py, FuzzDcmtkProgram and FuzzGdcmProgram try many more
-    const int files = std::getenv("PERF_LONG") != nullptr ? 300 : 8;
-
-    // Whatever becomes of them, the next one finds a worker
-    for (int i = 0; i < files; i++)
-    {
-      std::string damaged = file;
-
-      for (int j = 0; j < 5; j++)
-      {
-        state = 1664525 * state + 1013904223;
-        damaged[(state >> 8) % damaged.size()] = static_cast<char>(state);
-      }
-
-      for (const std::string target : {EXPLICIT_VR, JPEG_LS, RLE})
-      {
-        const EngineResult result = Ask(damaged, target);
-        EXPECT_EQ(result.file.empty(), result.outcome != TranscodingOutcome::Transcoded);
-      }
-    }
-
-    EXPECT_NE(Make(file, EXPLICIT_VR), "");
-  }
-
-
   // What GDCM alone writes: near-lossless JPEG-LS, and JPEG 2000
   using GdcmProgram = CodecProgram;
 
