@@ -2,10 +2,8 @@
 """Advice about peers and the network: each cause made for real, found, and remedied."""
 
 import os
-import socket
 import statistics
 import subprocess
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +15,7 @@ from pydicom import dcmread
 from conftest import MakeSeries, StartOrthanc
 from harness import advice
 from harness.certificates import Certificate
-from harness.clients import make_store_command, store, upload
+from harness.clients import store, upload
 from harness.images import Image
 from harness.metrics import scrape
 from harness.orthanc import OrthancServer, find_free_port, read_moment
@@ -161,29 +159,6 @@ def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
     assert share == pytest.approx(again["Evidence"]["StallShare"], rel=0.05)
 
 
-def send_timed(server: OrthancServer, modality: str, identifiers: list[str]) -> float:
-    begin = time.perf_counter()
-    send(server, modality, identifiers)
-    return time.perf_counter() - begin
-
-
-def test_stalls_of_what_orthanc_sends_are_found_too(
-    start_orthanc: StartOrthanc, images: list[Image]
-) -> None:
-    port = find_free_port()
-    orthanc = start_orthanc(options={"DicomModalities": {"receiver": describe_modality(port)}})
-    identifiers = upload_to_send(orthanc, images)
-    tune_sockets(orthanc, Preset="stock")
-    with StoreScp(port):
-        stock_seconds = send_timed(orthanc, "receiver", identifiers)
-        finding = advice.find(orthanc, "delayed-ack-sending", "STORESCP")
-        assert LINUX_STALL[0] <= finding["Evidence"]["MeanStall"] < LINUX_STALL[1]
-        advice.apply(orthanc, finding)
-        advice.check_gain(finding, stock_seconds, send_timed(orthanc, "receiver", identifiers))
-    time.sleep(1)
-    assert advice.goes_away(orthanc, "delayed-ack-sending", 0)
-
-
 def send_with_pauses(
     server: OrthancServer, images: list[Image], title: str, pause: float
 ) -> tuple[float, float]:
@@ -267,62 +242,6 @@ def test_the_second_of_a_movescu_that_receives_its_own_images_is_found(
         for _ in range(5):
             send(orthanc, "movescu", upload_to_send(orthanc, images[:2]))
     assert advice.goes_away(orthanc, "slow-association-sending")
-
-
-def test_a_destination_that_refuses_is_found_until_it_listens(
-    start_orthanc: StartOrthanc, images: list[Image]
-) -> None:
-    port = find_free_port()
-    orthanc = start_orthanc(options={"DicomModalities": {"pacs": describe_modality(port, "PACS")}})
-    for _ in range(3):
-        assert not orthanc.request("POST", "/modalities/pacs/echo", json={}).ok
-    finding = advice.find(orthanc, "failed-associations", "PACS")
-    assert finding["Evidence"] == {"Failures": 3, "Outcome": "refused"}
-    assert finding["Cost"]["EstimatedGain"] is None
-
-    # The remedy: start the server there
-    with StoreScp(port):
-        send(orthanc, "pacs", upload_to_send(orthanc, images[:2]))
-        assert advice.goes_away(orthanc, "failed-associations")
-
-
-def relay_late(port: int, delay: float) -> tuple[int, threading.Thread]:
-    """A relay for one connection: it connects at once, and passes on what it gets after a while."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def pass_on(source: socket.socket, target: socket.socket) -> None:
-        while data := source.recv(65536):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
-
-    def serve() -> None:
-        client, _ = listener.accept()
-        with listener, client, socket.create_connection(("127.0.0.1", port)) as server:
-            time.sleep(delay)
-            back = threading.Thread(target=pass_on, args=(server, client))
-            back.start()
-            pass_on(client, server)
-            back.join()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    return listener.getsockname()[1], thread
-
-
-def test_a_peer_that_connects_and_asks_late_is_found(
-    orthanc: OrthancServer, images: list[Image]
-) -> None:
-    delay = 0.6
-    for _ in range(3):
-        port, relay = relay_late(orthanc.dicom_port, delay)
-        subprocess.run(make_store_command(port, images[:1], "LATE"), check=True, timeout=60)
-        relay.join()
-    finding = advice.find(orthanc, "slow-association", "LATE")
-    assert finding["Evidence"]["MedianSetupTime"] == pytest.approx(delay, rel=0.3)
-
-    for _ in range(5):
-        store(orthanc, images[:2], "LATE")
-    assert advice.goes_away(orthanc, "slow-association")
 
 
 def test_associations_that_wait_for_a_thread_are_found_and_the_remedy_ends_it(

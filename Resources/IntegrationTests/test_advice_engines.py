@@ -3,7 +3,6 @@
 
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,38 +80,14 @@ def install(plugin: Path, folder: Path) -> Path:
     return folder / plugin.name
 
 
-def remove(program: Path) -> None:
-    program.unlink()
-
-
-def forbid(program: Path) -> None:
-    program.chmod(0o644)
-
-
-def crash(program: Path) -> None:
-    """Another program in its place, which ends by a signal."""
-    program.write_text("#!/bin/sh\nkill -SEGV $$\n", "ascii")
-
-
-@pytest.mark.parametrize(
-    ("name", "harm", "reason"),
-    [
-        ("OrthancPerfGdcm", remove, "No such file or directory"),
-        ("OrthancPerfGdcm", forbid, "Permission denied"),
-        ("OrthancPerfGdcm", crash, "does not start"),
-    ],
-)
 def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    tmp_path: Path,
-    name: str,
-    harm: Callable[[Path], None],
-    reason: str,
+    start_orthanc: StartOrthanc, plugin: Path, tmp_path: Path
 ) -> None:
+    """Another program in its place, which ends by a signal."""
+    name = "OrthancPerfGdcm"
     installed = install(plugin, tmp_path / "plugin")
     program = installed.parent / name
-    harm(program)
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n", "ascii")
     engine = name.removeprefix("OrthancPerf").lower()
 
     orthanc = start_orthanc(plugins=[installed])
@@ -122,7 +97,7 @@ def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
     tune(orthanc, TransferSyntax=JPEG_LS)
     finding = advice.find(orthanc, "engine-switched-off")
     assert engine in finding["Title"]
-    assert reason in finding["Evidence"][engine]
+    assert "does not start" in finding["Evidence"][engine]
     assert finding["Remedy"]["Kind"] == "System"
 
     shutil.copy(plugin.parent / name, program)

@@ -71,20 +71,6 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
     assert advice.ends(orthanc, "slow-commit", store_at_once), orthanc.get_json("/perf/advice")
 
 
-def test_a_local_folder_ends_the_finding_about_the_object_storage(
-    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, images: list[Image]
-) -> None:
-    orthanc = start_orthanc(
-        plugins=[plugin, other_plugin], options={"OtherPlugin": {"StoreAfter": 40}}
-    )
-    advice.find_under_load(orthanc, "slow-commit", lambda: advice.store_anew(orthanc, images))
-    orthanc.delete_all()
-    orthanc.begin_anew(Plugins=[str(plugin)])
-    store(orthanc, images)
-    assert wait_until(lambda: advice.get_phases(orthanc)["Storage"]["Count"] == COUNT)
-    assert advice.goes_away(orthanc, "slow-commit", 0)
-
-
 # ---- A machine that is busy with something else -------------------------------------------------
 
 

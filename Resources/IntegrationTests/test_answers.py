@@ -18,7 +18,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import list_pydicom_files, make_grey_image
 from harness.orthanc import Json, OrthancServer
-from harness.transcoding import JPEG_LOSSLESS_SV1, change, renew, tune
+from harness.transcoding import change, renew
 
 KEYS = ("ArchiveLevel", "HttpLevel", "PreviewLevel")
 LEVELS: list[Json] = ["default", *range(10)]
@@ -251,16 +251,6 @@ def test_members_that_are_compressed_already_are_stored(
     assert list_stored() == set()
 
 
-def test_what_the_plugin_has_transcoded_is_stored(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc()
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
-    clients.upload(orthanc, [image.read_bytes() for image in make_series("answers", 3)])
-    set_levels(orthanc, 1)
-    assert all(one.begins_with_a_stored_block() for one in read_members(fetch_archive(orthanc)))
-
-
 def test_gzip_of_each_level_is_the_same_file(
     orthanc: OrthancServer, contents: dict[str, bytes]
 ) -> None:
@@ -311,36 +301,3 @@ def test_previews_of_each_level_have_the_same_pixels(orthanc: OrthancServer, kin
             assert np.array_equal(read_pixels(png), read_pixels(expected))
             assert (level != 0) or len(png) > len(expected)
             assert (level != 6) or png == expected
-
-
-def test_a_level_is_live(orthanc: OrthancServer) -> None:
-    """The next archive has it, without a restart."""
-    sizes = []
-    for level in (0, 9, 0):
-        set_levels(orthanc, level)
-        sizes.append(len(fetch_archive(orthanc)))
-    assert sizes[0] == sizes[2] > sizes[1]
-
-
-def test_levels_are_configured_as_all_else(
-    start_orthanc: StartOrthanc, contents: dict[str, bytes]
-) -> None:
-    orthanc = start_orthanc(perf={"Tuning": {"Answers": {"ArchiveLevel": 0}}})
-    clients.upload(orthanc, [contents["ct.dcm"]])
-    assert read_members(fetch_archive(orthanc))[0].begins_with_a_stored_block()
-    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
-
-
-def test_without_the_probe_levels_are_kept_without_effect(
-    start_orthanc: StartOrthanc, contents: dict[str, bytes]
-) -> None:
-    orthanc = start_orthanc(perf={"SocketProbe": False})
-    clients.upload(orthanc, [contents["ct.dcm"]])
-    before = fetch_archive(orthanc)
-    assert (
-        "Answers.ArchiveLevel" not in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
-    )
-    set_levels(orthanc, 0)
-    not_in_effect = orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
-    assert {f"Answers.{key}" for key in KEYS} <= set(not_in_effect)
-    assert len(fetch_archive(orthanc)) == len(before)

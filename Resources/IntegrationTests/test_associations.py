@@ -136,18 +136,6 @@ def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list
     assert count_open() == 0
 
 
-@pytest.mark.parametrize("title", [b"NUL".ljust(16, b"\0"), b" BLANK \0".ljust(16, b"\0")])
-def test_a_title_may_be_padded_with_nul(orthanc: OrthancServer, title: bytes) -> None:
-    """The probe names the peer of an association, Orthanc that of an instance."""
-    name = title.strip(b" \0").decode()
-    association = wire.associate(orthanc, title, wire.CT_IMAGE_STORAGE)
-    assert wire.store(association, "1.2.3.4.5", wire.make_small_data_set("1.2.3.4.5")) == 0
-    wire.release(association)
-    wait_for(orthanc, name, "released")
-    assert get_peer(orthanc, name)["Instances"] == 1
-    assert [peer["Name"] for peer in orthanc.get_json("/perf/peers")].count(name) == 1
-
-
 def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
     # On a busy machine pynetdicom may see the connection's end before the rejection that it read
     assert not associate(orthanc, "REJECTED", called="SOMEBODY").is_established

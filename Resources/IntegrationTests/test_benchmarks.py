@@ -2,7 +2,7 @@
 """The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair."""
 
 import argparse
-import gzip
+import itertools
 import json
 import math
 import os
@@ -27,25 +27,22 @@ from pydicom.data import get_testdata_file
 from rich.console import Console
 
 from conftest import MakeSeries, StartOrthanc
-from harness import distance, smb
 from harness.certificates import Certificate
-from harness.clients import store, upload
+from harness.clients import store
 from harness.images import Image, make_grey_image
 from harness.large import SMALLEST_BUDGET, get_memory, tune_memory
 from harness.metrics import wait_until
-from harness.orthanc import ORTHANC, OrthancServer, find_free_port
+from harness.orthanc import OrthancServer, find_free_port
 from harness.process import is_running, list_children
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
-from lab import wan
-from lab.__main__ import EXPERIMENTS, choose, parse_arguments, take_fingerprints
+from lab.__main__ import EXPERIMENTS, choose, parse_arguments
 from lab.cells import (
     Bench,
     Entry,
     Factors,
     Figure,
     Figures,
-    Rounds,
     Stage,
     Turn,
     take_turns,
@@ -54,26 +51,11 @@ from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
 from lab.ingest import (
-    BASE,
-    GZIP,
-    HTTP,
-    HTTP_GZIP,
-    MOVE_NO_NAGLE,
-    NO_NAGLE,
-    NODELAY,
-    PUBLISHED,
-    STORESCU,
-    find_seconds,
-    is_below_at_first,
-    is_compressed,
-    list_setups,
     multiply,
 )
 from lab.large import THREADS, make_large, wait_beside
 from lab.line import Line, make_usual
 from lab.machine import (
-    describe_machine,
-    describe_storage,
     fingerprint_lab,
     fingerprint_place,
     fingerprint_program,
@@ -81,10 +63,8 @@ from lab.machine import (
 from lab.own import answer as answer_own
 from lab.own import check_room, list_open
 from lab.pages import fill, keep
-from lab.peers import ORTHANC as SHIPPED
-from lab.peers import PROGRAMS, RECEIVERS, TUNED, check_files
-from lab.peers import answer as answer_peers
-from lab.phases import PHASES, PREFIX, draw, find_phases, list_rows, separate
+from lab.peers import check_files
+from lab.phases import find_phases, separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
@@ -92,16 +72,8 @@ from lab.remote import Access, read_access
 from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
-from lab.stores import find_kept
 from lab.tables import Table, show
-from lab.wan import (
-    count_turns,
-    explain,
-    list_lines,
-    list_protocols,
-    seems_worse,
-)
-from lab.wan_site import CIFS, DICOM, FILES, FORWARD, FTP, HTTPS, PROTOCOLS, SEVERAL
+from lab.wan_site import CIFS
 from lab.watch import ADVICE, WHO, count_images
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
@@ -261,22 +233,6 @@ def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Pa
     assert again.measured == ["B"] * 4 + ["C"] * 4
 
 
-def test_what_is_measured_is_explained_though_it_ends_meanwhile(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-    asked: list[int] = []
-
-    def explain(_: Factors, rounds: Rounds) -> str:
-        asked.append(len(rounds))
-        if len(asked) == 1:
-            raise Interrupted
-        return f"of {len(rounds)}"
-
-    site.stages = [replace(stage, note=explain) for stage in site.stages]
-    with pytest.raises(Interrupted):
-        site.run()
-    assert [cell.note for cell in Results.read(site.path).cells] == ["of 1", "", ""]
-
-
 def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json", rounds=2)
 
@@ -290,20 +246,6 @@ def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_pat
     assert [len(cell.rounds) for cell in results.cells] == [2, 0, 2]
     (page, *_) = write_report(results, tmp_path, "made")
     assert "**B: failed: 1 of 2 images are stored**" in page.read_text("utf-8")
-
-
-def test_whatever_fails_in_a_cell_costs_no_other(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-
-    def fail(cell: str) -> None:
-        if cell == "B":
-            raise ConnectionError(f"nobody answers {Path.cwd()}")
-
-    site.happen = fail
-    results = site.run()
-    assert [bool(cell.failure) for cell in results.cells] == [False, True, False]
-    assert results.cells[1].failure.startswith("ConnectionError: nobody answers ")
-    assert [cell.is_complete for cell in results.cells] == [True, False, True]
 
 
 def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
@@ -336,22 +278,6 @@ def test_servers_that_end_badly_have_measured_nothing(tmp_path: Path) -> None:
     assert again.measured == ["A"] * 4
 
 
-def test_what_fails_at_the_end_is_told_of_a_cell_that_has_failed_before(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-
-    def fail(cell: str) -> None:
-        if cell == "A":
-            raise ClientError("1 of 2 images are stored")
-
-    def end() -> None:
-        if site.measured == ["A"]:
-            raise ClientError("NOT REMOVED")
-
-    site.happen, site.end = fail, end
-    failures = [cell.failure for cell in site.run().cells]
-    assert failures == ["1 of 2 images are stored; NOT REMOVED", "", ""]
-
-
 def test_a_signal_waits_until_all_servers_have_ended(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
     ended: list[bool] = []
@@ -381,16 +307,6 @@ def test_nothing_that_the_lab_has_started_outlives_it() -> None:
     assert not is_running(int(said))
 
 
-def test_who_declines_in_one_round_is_compared_in_the_others() -> None:
-    results = make_results("A")
-    both = {"x": {"speed": 1.0}, "y": {"speed": 2.0}}
-    results.cells[0].rounds = [[{"x": {"speed": 1.0}}], [both]]
-    assert results.cells[0].list_contestants() == ["x", "y"]
-    (comparison,) = results.list_comparisons()
-    assert comparison.rounds == [[(1.0, 2.0)]]
-    assert "| A | y / x |" in format_report(results, {})
-
-
 def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
     file = tmp_path / "ct.dcm"
     file.touch()
@@ -402,17 +318,6 @@ def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
     assert hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
     assert hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
     assert hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path) == "FOLDER/x: Resources/Benchmarks"
-
-
-@pytest.mark.parametrize(
-    ("release", "version"),
-    [("6.18.44-whose+", "6.18.44"), ("6.1.0-35-amd64", "6.1.0"), ("7.0", "7.0")],
-)
-def test_a_result_names_the_kernels_version_and_not_whose_it_is(
-    release: str, version: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("platform.release", lambda: release)
-    assert describe_machine()["Kernel"] == version
 
 
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -438,25 +343,6 @@ def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path
 
     page.write_text("Nothing to fill", "utf-8")
     with pytest.raises(ResultError, match="has no line <!-- lab"):
-        fill(page)
-
-
-def test_a_page_may_hold_some_sections_and_their_charts_only(tmp_path: Path) -> None:
-    Site(tmp_path / "made.json", rounds=2).run()
-    page = tmp_path / "page.md"
-    page.write_text("<!-- lab: made.json; machine; Remarks -->\n<!-- lab: end -->\n", "utf-8")
-    assert fill(page) == [page]
-    text = page.read_text("utf-8")
-    assert "run.sh made" in text and "### Remarks\n\nAll was measured.\n" in text
-    assert "### Figures" not in text and "## made" not in text
-    assert not list(tmp_path.glob("*.svg"))
-
-    page.write_text("<!-- lab: made.json; Chart: speed -->\n<!-- lab: end -->\n", "utf-8")
-    assert fill(page) == [page, tmp_path / "made-speed.svg"]
-    assert "![speed](made-speed.svg)" in page.read_text("utf-8")
-
-    page.write_text("<!-- lab: made.json; Nothing -->\n<!-- lab: end -->\n", "utf-8")
-    with pytest.raises(ResultError, match="no section Nothing; there are: machine; Chart: speed"):
         fill(page)
 
 
@@ -539,28 +425,6 @@ def test_builds_disks_and_labs_of_one_name_are_told_apart(
     assert fingerprint_lab() != before
 
 
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
-        (["noise"], {"Orthanc's file", "--storage"}),
-        (["ingest"], {"Orthanc's file", "--storage", "--disk"}),
-        (["own", "http://pacs"], set()),
-    ],
-)
-def test_a_fingerprint_is_taken_of_what_takes_part(words: list[str], names: set[str]) -> None:
-    prints = take_fingerprints(parse_arguments(words), Path("/dev/shm"))
-    assert prints.keys() == {"the lab's code", *names}
-
-
-def test_a_result_of_an_older_lab_is_put_aside(tmp_path: Path) -> None:
-    path = tmp_path / "made.json"
-    path.write_text('{"Older": []}')
-    new = make_results()
-    assert choose(argparse.Namespace(resume=None), new, path) is new
-    (aside,) = tmp_path.glob("made-*.json")
-    assert "Older" in aside.read_text()
-
-
 # All orders of four and four values are 70, of three and three 20
 @pytest.mark.parametrize(
     ("a", "b", "probability"),
@@ -627,64 +491,109 @@ def test_a_row_that_could_not_differ_among_so_many_is_not_tested(
     assert list(list_verdicts(same).values())[:tested] == ["not told apart"] * tested
 
 
-def test_compare_says_what_else_differs() -> None:
-    before, after = make_run({"cell": [1]}), make_run({"cell": [1], "more": [1]})
-    after.machine["Kernel"] = "7.0"
-    before.fingerprints, after.fingerprints = {"lab": "01"}, {"lab": "23", "--disk": "45"}
-    page = compare(before, after)
-    assert "Machine: Kernel: None in A, 7.0 in B" in page
-    assert "Fingerprint: lab: 01 in A, 23 in B" in page and "--disk" not in page
-    assert "In one of them only: more" in page
+def long(*row: object) -> Any:  # noqa: ANN401
+    return pytest.param(*row, marks=pytest.mark.long)
 
 
-def test_compare_takes_two_releases_side_by_side() -> None:
-    releases = [make_run({"x": [1, 2, 3, 4], "y": [1, 2]}) for _ in range(2)]
-    for release, results in zip(("1.10.1", "1.12.7"), releases, strict=True):
-        for cell in results.cells:
-            cell.factors["Orthanc"] = release
-    page = compare(*releases)
-    assert "All cells: Orthanc: 1.10.1 in A, 1.12.7 in B" in page
-    assert page.count("| speed, tuned / stock |") == 2
-    assert "In one of them only" not in page
+ENGINES = "stored as received, native, dcmtk, gdcm, auto, Orthanc's own"
+PRESETS = "preset stock, preset tuned"
+RATES = {"throughput", "speed", "first paint", "memory", "processor time of Orthanc"}
+LINE = "--base 10 --round-trips --losses --mtus --images 3 --turns 1"
+NONE_SUCH = "--round-trips 10 --congestion none-such"
 
 
-def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "4", "--pairs", "1", "--rounds", "2"]
-    report = run_lab(plugin, tmp_path, "overhead", *arguments)
-    assert len(set(list_names(report, "Load"))) == 3
-    assert all(len(cell["Rounds"]) == 2 for cell in report["Cells"])
-
-
-@pytest.mark.long
-def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--budget", "--images", "4", "--pairs", "2", "--rounds", "1"]
-    report = run_lab(plugin, tmp_path, "overhead", *arguments)
-    assert len(report["Cells"]) == 3
-    for cell in report["Cells"]:
-        assert not cell["Failure"]
-        assert len(list_contestants(cell)) == 3
-        assert len(cell["Rounds"][0]) == 2
-        for figures in cell["Rounds"][0][0].values():
-            assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
-
-
-@pytest.mark.long
-def test_overhead_measures_files_that_are_written_at_once(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--at-once", "--loads", "http-1", "--images", "4", "--pairs", "1"]
-    report = run_lab(plugin, tmp_path, "overhead", *arguments, "--rounds", "1")
-    (cell,) = report["Cells"]
-    assert set(list_contestants(cell)) == {"files in pieces of 4 KiB", "files at once"}
-
-
-@pytest.mark.long
-def test_overhead_measures_beside_another_plugin(plugin: Path, tmp_path: Path) -> None:
+# What is asked for, how many cells there are, and who is compared in the last of them
+@pytest.mark.parametrize(
+    ("words", "cells", "contestants"),
+    [
+        ("overhead --images 4 --pairs 1 --rounds 2", 3, ""),
+        ("stalls --images 4 --pairs 1 --senders 1 2", 6, ""),
+        ("transcoding --images 4 --rounds 1 --senders 1 2 --targets JPEGProcess14SV1", 2, ENGINES),
+        ("peers --images 4 --turns 1 --storage FOLDER", 1, ""),
+        (f"wan {NONE_SUCH} --losses --mtus --buffers --protocols DICOM --images 1", 1, ""),
+        ("dashboard --visits 2 --pairs 1 --phase-seconds 3 --images 5", 2, ""),
+        (
+            "scale --stored 60 --peers 3 --idle 3 --size 1.1 --senders 2"
+            " --images 3 --rounds 1 --turns 1",
+            5,
+            "Orthanc, Orthanc with the plugin",
+        ),
+        (
+            f"wan {LINE} --protocols DICOM '4 x DICOM' 'HTTPS upload (nginx in front)'"
+            " 'FTP (vsftpd)' 'Orthanc → Orthanc' --congestion reno --buffers 65536"
+            " --transfer-seconds 0",
+            5,
+            ", ".join(
+                f"{form}, {preset}"
+                for form in ("as received", "compressed on ingest")
+                for preset in ("preset stock", "preset tuned")
+            ),
+        ),
+        (
+            "ingest --axes senders nagle overwriting database storage --images 4 --parallel 2"
+            " --turns 1 --senders storescu dcmsend pynetdicom gdcmscu curl 'C-MOVE from Orthanc'",
+            13,
+            "",
+        ),
+        (
+            "retrieve --images 4 --turns 1 --servers 'Orthanc with the plugin' --stored 1000"
+            " --files 'in the page cache' --storage FOLDER",
+            3,
+            "REST, 1 connection, DICOMweb (WADO-RS), image by image",
+        ),
+        (
+            "dcmtk-sockets --images 3 --turns 1 --iperf-seconds 1 --buffers 129076"
+            " --server-buffers 129075 --paths loopback '5 ms away'",
+            5,
+            "Orthanc as shipped, Orthanc with the plugin",
+        ),
+        long("overhead --images 4 --pairs 1 --rounds 1 --budget", 3, ""),
+        long(
+            "overhead --images 4 --pairs 1 --rounds 1 --loads http-1 --at-once",
+            1,
+            "files in pieces of 4 KiB, files at once",
+        ),
+        long(
+            "overhead --images 4 --pairs 1 --rounds 1 --loads http-1 --earlier PLUGIN",
+            1,
+            "the earlier plugin, the plugin",
+        ),
+        long(
+            "overhead --images 4 --pairs 1 --rounds 1 --loads http-4 --databases sqlite postgresql",
+            2,
+            "",
+        ),
+        long(
+            "noise --images 2 --pairs 1 --rounds 1 --loads storescu",
+            1,
+            "without the plugin, without the plugin, again",
+        ),
+        long(
+            "cost-of-probe --probe-only --images 2 --pairs 1 --rounds 1 --loads storescu",
+            1,
+            "the plugin without its probe, the plugin with its probe",
+        ),
+        long("stalls --images 4 --pairs 1 --senders 1 2 --tls", 6, ""),
+        long("ingest --axes gzip --images 4 --turns 1", 2, ""),
+        long("ingest --axes nagle --images 4 --parallel 1 --turns 1", 4, PRESETS),
+        long(f"wan {LINE} --protocols CIFS --congestion cubic --buffers 16384", 1, ""),
+    ],
+)
+def test_an_experiment_measures_all_its_cells(
+    plugin: Path, tmp_path: Path, words: str, cells: int, contestants: str
+) -> None:
     earlier = shutil.copy(plugin, tmp_path / "earlier.so")
-    arguments = ["--earlier", str(earlier), "--loads", "http-1", "--images", "4", "--pairs", "1"]
-    report = run_lab(plugin, tmp_path, "overhead", *arguments, "--rounds", "1")
-    (cell,) = report["Cells"]
-    assert set(list_contestants(cell)) == {"the earlier plugin", "the plugin"}
-    assert "--earlier FOLDER/earlier.so" in report["Command"]
-    assert report["Machine"]["Earlier"] == report["Machine"]["Plugin"]
+    places = {"PLUGIN": str(earlier), "FOLDER": str(tmp_path), "CIFS": CIFS}
+    report = run_lab(plugin, tmp_path, *(places.get(word, word) for word in shlex.split(words)))
+    assert len(report["Cells"]) == cells
+    for cell in report["Cells"]:
+        assert cell["Rounds"] or cell["Declined"]
+        for turn in itertools.chain(*cell["Rounds"]):
+            for figures in turn.values():
+                assert figures
+                assert all(figures[name] > 0 for name in RATES & figures.keys())
+    if contestants:
+        assert ", ".join(list_contestants(cell)) == contestants
 
 
 @pytest.mark.long
@@ -699,61 +608,6 @@ def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Pa
         with pytest.raises(ClientError, match="waited on"), wait_beside(server, images):
             tune_memory(server, IngestBudget=0)
             assert wait_until(lambda: get_memory(server)["Waiting"] == 0)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("arguments", "contestants"),
-    [
-        (["noise"], ["without the plugin", "without the plugin, again"]),
-        (
-            ["cost-of-probe", "--probe-only"],
-            ["the plugin without its probe", "the plugin with its probe"],
-        ),
-    ],
-    ids=["noise", "cost-of-probe"],
-)
-def test_two_servers_differ_in_one_thing(
-    plugin: Path, tmp_path: Path, arguments: list[str], contestants: list[str]
-) -> None:
-    few = ["--images", "2", "--pairs", "1", "--rounds", "1", "--loads", "storescu"]
-    report = run_lab(plugin, tmp_path, *arguments, *few)
-    (cell,) = report["Cells"]
-    assert list_contestants(cell) == contestants
-    for figures in cell["Rounds"][0][0].values():
-        assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
-
-
-@pytest.mark.long
-def test_overhead_has_both_servers_on_postgresql(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "4", "--pairs", "1", "--rounds", "2", "--loads", "http-4"]
-    arguments += ["--databases", "sqlite", "postgresql"]
-    report = run_lab(plugin, tmp_path, "overhead", *arguments)
-    assert set(list_names(report, "Database")) == {"SQLite", "PostgreSQL"}
-    assert not any(cell["Declined"] for cell in report["Cells"])
-    assert all(len(cell["Rounds"]) == 2 for cell in report["Cells"])
-
-
-@pytest.mark.parametrize(
-    "options", [[], pytest.param(["--tls"], marks=pytest.mark.long)], ids=["plain", "tls"]
-)
-def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: list[str]) -> None:
-    arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
-    report = run_lab(plugin, tmp_path, "stalls", *arguments)
-    assert len(set(list_names(report, "Scenario"))) == 6
-    assert all(cell["Declined"] or len(list_contestants(cell)) == 2 for cell in report["Cells"])
-    assert report["Machine"]["Storage"]
-
-
-@pytest.mark.long
-def test_stalls_names_the_kind_of_each_orthanc(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "2", "--pairs", "1", "--scenarios", "storescu", "--senders", "1"]
-    report = run_lab(plugin, tmp_path, "stalls", *arguments, *["--orthanc", str(ORTHANC)] * 2)
-    assert list_names(report, "Scenario") == ["1 storescu → Orthanc"] * 2
-    kinds = list_names(report, "Orthanc")
-    assert kinds[1] == f"{kinds[0]}, number 2"
-    kind = r"Orthanc \S+ \(DCMTK is .*; Nagle's algorithm is (on|off) as it comes\)"
-    assert re.fullmatch(kind, kinds[0])
 
 
 @pytest.mark.long
@@ -777,15 +631,6 @@ def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     assert [cell["IsComplete"] for cell in kept["Cells"]] == [True, False]
 
 
-def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:
-    target = "JPEGProcess14SV1"
-    arguments = ["--images", "4", "--rounds", "1", "--senders", "1", "2", "--targets", target]
-    report = run_lab(plugin, tmp_path, "transcoding", *arguments)
-    assert list_names(report, "Senders") == ["1 storescu", "2 storescu"]
-    engines = ["stored as received", "native", "dcmtk", "gdcm", "auto", "Orthanc's own"]
-    assert all(list_contestants(cell) == engines for cell in report["Cells"])
-
-
 def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decline(
     plugin: Path, tmp_path: Path
 ) -> None:
@@ -806,100 +651,6 @@ def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decli
         assert figures["ratio"] > 1
     assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
     assert "native writes JPEG Lossless only (2 of 3" in rle["Declined"]["native"]
-
-
-def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
-    plugin: Path, tmp_path: Path
-) -> None:
-    senders = ["storescu", "dcmsend", "pynetdicom", "gdcmscu", "curl", "C-MOVE from Orthanc"]
-    arguments = ["--axes", "senders", "nagle", "overwriting", "database", "storage"]
-    arguments += ["--images", "4", "--parallel", "2", "--turns", "1", "--senders", *senders]
-    report = run_lab(plugin, tmp_path, "ingest", *arguments)
-    of_base = [f"2 x {sender}" for sender in senders]
-    others = ["Orthanc with TCP_NODELAY=1"]
-    others += ["sent again, OverwriteInstances false", "sent again, OverwriteInstances true"]
-    others += ["PostgreSQL", "disk", "slow disk", "slow disk, DicomThreadsCount 1"]
-    assert list_names(report, "Senders") == [*of_base, *["2 x storescu"] * len(others)]
-    assert list_names(report, "Server") == [*["base"] * len(senders), *others]
-    for cell in report["Cells"]:
-        if cell["Declined"]:  # no disk, or none to throttle
-            assert "disk" in cell["Factors"]["Server"]
-            continue
-        assert list_contestants(cell) == ["preset stock", "preset tuned"]
-        for figures in cell["Rounds"][0][0].values():
-            assert figures["throughput"] > 0
-            assert {"phase Prepare", "phase Respond"} <= figures.keys()
-    page = (tmp_path / "ingest.md").read_text("utf-8")
-    assert "| storescu; base, *report 002* | *25.1* |" in page
-    assert "### Where the time of an instance went" in page
-    assert ElementTree.parse(tmp_path / "ingest-phases.svg").getroot().tag.endswith("svg")
-
-
-def test_a_full_ingest_has_every_published_cell() -> None:
-    setups = list(list_setups(parse_arguments(["ingest"])))
-    cells = [(sender, setup.name, count) for setup in setups for sender, count in setup.cells]
-    published = {(*row, count) for row, counts in PUBLISHED.items() for count in counts}
-    assert published - set(cells) == set()
-    assert len(cells) == len(set(cells))
-
-
-@pytest.mark.long
-def test_ingest_has_a_client_that_accepts_gzip_beside_one_that_does_not(
-    plugin: Path, tmp_path: Path
-) -> None:
-    arguments = ["--axes", "gzip", "--images", "4", "--turns", "1"]
-    report = run_lab(plugin, tmp_path, "ingest", *arguments)
-    assert list_names(report, "Senders") == [f"1 x {HTTP}", f"1 x {HTTP_GZIP}"]
-    plain, compressed = report["Cells"]
-    assert plain["Rounds"]
-    assert compressed["Rounds"] or "compresses" in compressed["Declined"][HTTP_GZIP]
-
-
-def test_answers_are_compressed_for_who_accepts_it(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    image = make_series("compressed", 1)[0].read_bytes()
-    ((_, plain),) = upload(orthanc, [image])
-    ((status, answer),) = upload(orthanc, [image], headers=GZIP)
-    assert json.loads(plain)["Status"] == "Success"
-    assert status == 200
-    is_small_compressed = orthanc.is_older_than(1, 12, 2)
-    assert is_compressed((status, answer)) == is_small_compressed
-    assert not is_compressed((status, plain))
-    text = gzip.decompress(answer) if is_small_compressed else answer
-    assert json.loads(text)["ID"] == json.loads(plain)["ID"]
-
-
-@pytest.mark.long
-def test_ingest_has_an_orthanc_without_nagles_algorithm(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--axes", "nagle", "--images", "4", "--parallel", "1", "--turns", "1"]
-    report = run_lab(plugin, tmp_path, "ingest", *arguments)
-    assert set(list_names(report, "Server")) == {NODELAY}
-    senders = [f"1 x {sender}" for sender in (STORESCU, NO_NAGLE, MOVE_NO_NAGLE, HTTP)]
-    assert list_names(report, "Senders") == senders
-
-
-def test_a_single_sender_gets_the_turns_of_an_interval() -> None:
-    arguments = parse_arguments(["ingest"])
-    turns = {
-        (setup.name, sender, count): setup.turns * arguments.turns
-        for setup in list_setups(arguments)
-        for sender, count in setup.cells
-    }
-    assert turns[BASE, STORESCU, 1] == turns["disk", STORESCU, 1] == 6
-    assert turns[NODELAY, NO_NAGLE, 1] == turns[NODELAY, MOVE_NO_NAGLE, 4] == 15
-
-
-def make_turns(*ratios: float) -> list[dict[str, dict[str, float]]]:
-    stock, tuned = "preset stock", "preset tuned"
-    return [{stock: {"throughput": 100}, tuned: {"throughput": 100 * ratio}} for ratio in ratios]
-
-
-def test_all_turns_are_taken_where_tuned_is_below_stock_in_the_first_ones() -> None:
-    assert not is_below_at_first(make_turns(0.9, 0.9))
-    assert is_below_at_first(make_turns(0.9, 0.9, 0.9))
-    assert is_below_at_first(make_turns(0.9, 0.9, 0.9, 1.1))
-    assert not is_below_at_first(make_turns(0.9, 0.9, 1.1, 0.9))
 
 
 @pytest.mark.parametrize("senders", [1, 2, 3, 16])
@@ -932,39 +683,6 @@ def test_the_database_is_part_of_whichever_phase_holds_it(
     assert separate(seen) == alone
 
 
-def test_seconds_are_those_of_as_many_images_as_published() -> None:
-    assert find_seconds({"Senders": "4 x storescu"}, 100) == pytest.approx(4 * 373 / 100)
-
-
-def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "4", "--turns", "1", "--storage", str(tmp_path)]
-    report = run_lab(plugin, tmp_path, "peers", *arguments)
-    (cell,) = report["Cells"]
-    assert sorted([*list_contestants(cell), *cell["Declined"]]) == sorted(RECEIVERS)
-    assert set(cell["Declined"]) <= {"dicom-rs storescp"}
-    for figures in cell["Rounds"][0][0].values():
-        assert figures["throughput"] >= figures["throughput to the disk"] > 0
-
-
-def test_peers_compares_the_plugin_with_each_other_receiver() -> None:
-    results = make_results("one")
-    dcmtk, pynetdicom, dicom_rs = PROGRAMS
-    speeds = {SHIPPED: [10] * 8, TUNED: [90] * 8, dcmtk: [95] * 8, pynetdicom: [80, 100] * 4}
-    results.cells[0].rounds = [
-        [{name: {"speed": values[turn]} for name, values in speeds.items()} for turn in range(8)]
-    ]
-    results.cells[0].rounds[0][0][dicom_rs] = {"speed": 45}
-    said = "\n".join(answer_peers(results, None))
-    assert f"| {TUNED} / {dcmtk} | **0.947** | 0.947 to 0.947 | 0.947 to 0.947 | 0 of 8 |" in said
-    assert (
-        f"| {TUNED} / {pynetdicom} | **1.012** | 0.900 to 1.125 | 0.900 to 1.125 | 4 of 8 |" in said
-    )
-    assert f"| {TUNED} / {dicom_rs} | **2.000** | too few | 2.000 to 2.000 | 1 of 1 |" in said
-    for cell in results.cells:
-        cell.rounds = [[{SHIPPED: turn[SHIPPED]} for turn in cell.rounds[0]]]
-    assert answer_peers(results, None) == []
-
-
 def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
     make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -991,128 +709,6 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
         (folder / name).write_bytes(content)
     with pytest.raises(ClientError, match="2 of 2 images are in files as sent, 1 other"):
         check_files(tmp_path, images)
-
-
-def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "4", "--turns", "1", "--servers", "Orthanc with the plugin"]
-    arguments += ["--stored", "1000"]
-    is_in_memory = describe_storage(tmp_path) == "tmpfs"
-    arguments += ["--files", "in the page cache" if is_in_memory else "on the disk only"]
-    report = run_lab(plugin, tmp_path, "retrieve", *arguments, "--storage", str(tmp_path))
-    cell, *indexed = report["Cells"]
-    assert len(list_contestants(cell)) == (12 if cell["Declined"] else 14)
-    assert [one["Factors"]["Index"] for one in indexed] == [
-        "as shipped",
-        "with that of Orthanc 1.12.10",
-    ]
-    for figures in cell["Rounds"][0][0].values():
-        assert figures["speed"] > 0
-        assert figures["in memory"] == pytest.approx(100 if is_in_memory else 0, abs=10)
-    assert "archive (ZIP) of JPEG Lossless" in list_contestants(cell)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(smb.find_obstacle() is not None, reason=str(smb.find_obstacle()))
-def test_wan_fetches_files_by_cifs(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "16384"]
-    arguments += ["--congestion", "cubic", "--protocols", CIFS, "--images", "2", "--turns", "1"]
-    (cell,) = run_lab(plugin, tmp_path, "wan", *arguments)["Cells"]
-    (figures,) = cell["Rounds"][0][0].values()
-    assert figures["images"] == 2
-    assert 0 < figures["speed"] < 2 * figures["window / round trip"]
-
-
-def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path) -> None:
-    protocols = ["DICOM", "4 x DICOM", "HTTPS upload (nginx in front)", "FTP (vsftpd)"]
-    protocols.append("Orthanc → Orthanc")
-    arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "65536"]
-    arguments += ["--congestion", "reno", "--protocols", *protocols, "--images", "3"]
-    report = run_lab(plugin, tmp_path, "wan", *arguments, "--turns", "1", "--transfer-seconds", "0")
-    assert list_names(report, "Protocol") == protocols
-    assert list_names(report, "Buffers") == ["64 KiB"] * 5
-    assert list_names(report, "Rate") == ["155 Mb/s"] * 5
-    presets = ["preset stock", "preset tuned"]
-    forms = ("as received", "compressed on ingest")
-    assert [list_contestants(cell) for cell in report["Cells"]] == [
-        presets,
-        presets,
-        ["as it is"],
-        ["as it is"],
-        [f"{form}, {preset}" for form in forms for preset in presets],
-    ]
-    for cell in report["Cells"]:
-        for figures in cell["Rounds"][0][0].values():
-            assert figures["speed"] > 0
-            assert figures["window / round trip"] == pytest.approx(65536 * 8 / 0.01 / 1e6)
-
-
-def parse_wan(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    wan.EXPERIMENT.add_options(parser)
-    return parser.parse_args(words)
-
-
-def test_lines_of_wan_differ_from_the_base_in_one_thing() -> None:
-    arguments = parse_wan()
-    base, *others = sorted(list_lines(arguments), key=lambda line: line.round_trip != 0.05)
-    alone = [line for line in others if line.round_trip == 0.05]
-    assert [(line.loss, line.congestion) for line in alone[:3]] == [
-        (0, "bbr"),
-        (0.001, "cubic"),
-        (0.001, "bbr"),
-    ]
-    assert list_protocols(arguments, base) == PROTOCOLS
-    for line in others:
-        measured = list_protocols(arguments, line)
-        turns = count_turns(arguments, line)
-        if line.buffer and line.round_trip != 0.05:
-            assert measured == [CIFS]  # which report 004 had with buffers, at each distance
-            continue
-        assert DICOM in measured
-        assert turns == (5 if line.loss else 2 if line.round_trip > 0.05 else 3)
-        if line.round_trip > 0.05:  # where report 004 has figures
-            assert {DICOM, HTTPS, FTP, FILES} <= set(measured)
-    assert {line.buffer for line in others if line not in alone} == {None, 16384, 65536}
-    assert count_turns(parse_wan("--turns", "1"), others[-1]) == 1
-
-
-def list_fixed(*words: str) -> list[Factors]:
-    stages = wan.make_stages(parse_wan("--lines", "fixed", *words))
-    return [cell for stage in stages for cell in stage.cells]
-
-
-def test_fixed_lines_of_wan_are_those_that_have_a_json_of_their_own() -> None:
-    whole = [cell for stage in wan.make_stages(parse_wan()) for cell in stage.cells]
-    fixed = list_fixed()
-    assert all(cell in whole for cell in fixed)
-    assert {cell["Protocol"] for cell in fixed} == {FORWARD, CIFS, SEVERAL}
-    assert {cell["Buffers"] for cell in fixed if cell["Protocol"] != SEVERAL} == {
-        "16 KiB",
-        "64 KiB",
-    }
-    trips = [cell["Round trip"] for cell in fixed if cell["Protocol"] == CIFS]
-    assert len(trips) == 14 and set(trips) == {f"{trip:g} ms" for trip in wan.PUBLISHED[DICOM]}
-    assert list_fixed("--buffers", "--round-trips", "50", "--protocols", DICOM) == []
-    stages = wan.make_stages(parse_wan("--protocols", DICOM))
-    chosen = [cell for stage in stages for cell in stage.cells]
-    assert {cell["Round trip"] for cell in chosen if cell["Buffers"] != "auto"} == {"50 ms"}
-
-
-def test_a_remark_says_with_which_preset_and_in_how_many_turns_the_advisor_spoke() -> None:
-    findings = {DICOM: {"preset stock": [{"b", "a"}, {"a"}], "preset tuned": [set(), set()]}}
-    text = "the advisor finds with preset stock: a (2 of 2 turns), b (1 of 2 turns); preset tuned: "
-    assert explain(findings, {"Protocol": DICOM}, []) == f"{text}nothing (2 turns)"
-    assert explain(findings, {"Protocol": FTP}, []) == ""
-
-
-def make_presets(*ratios: float) -> list[Turn]:
-    return [{"preset stock": {"speed": 1}, "preset tuned": {"speed": ratio}} for ratio in ratios]
-
-
-def test_a_cell_goes_on_where_tuned_was_worse_in_each_turn() -> None:
-    assert seems_worse(make_presets(0.9, 0.8, 0.7))
-    assert not seems_worse(make_presets(0.9, 1.1, 0.7))
-    assert not seems_worse([{"as it is": {"speed": 1}}])
 
 
 OPTIONS = {"rate": 155, "lan_rate": 1000, "congestion": ["cubic", "bbr"]}
@@ -1177,60 +773,6 @@ def test_as_many_images_are_sent_as_take_about_so_long() -> None:
     assert count(9.5) == 1
 
 
-def test_a_line_that_this_machine_cannot_make_is_left_out_with_the_reason(
-    plugin: Path, tmp_path: Path
-) -> None:
-    arguments = ["--round-trips", "10", "--losses", "--mtus", "--buffers"]
-    arguments += ["--congestion", "none-such", "--protocols", "DICOM", "--images", "1"]
-    (cell,) = run_lab(plugin, tmp_path, "wan", *arguments)["Cells"]
-    assert "this kernel has " in cell["Declined"]["DICOM"]
-
-
-@pytest.mark.skipif(distance.find_obstacle() is not None, reason=str(distance.find_obstacle()))
-def test_netem_is_tried_on_a_device_that_can_be_made() -> None:
-    command = ["unshare", "--net", "sh", "-c", distance.TRIAL_DEVICE]
-    subprocess.run(command, check=True, timeout=60)
-
-
-def test_dcmtk_sockets_measures_each_buffer_and_each_receiver(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--images", "3", "--turns", "1", "--iperf-seconds", "1"]
-    arguments += ["--buffers", "129076", "--server-buffers", "129075"]
-    arguments += ["--paths", "loopback", "5 ms away"]
-    report = run_lab(plugin, tmp_path, "dcmtk-sockets", *arguments)
-    store, to_orthanc = "storescu → storescp", "storescu → Orthanc"
-    archive, move = "C-MOVE from dcmqrscp", "C-MOVE from Orthanc"
-    assert list_names(report, "Transfer") == [*[store] * 2, archive, move, to_orthanc]
-    for cell in report["Cells"][:2]:
-        if cell["Declined"]:
-            assert list(cell["Declined"].values()) == [distance.find_obstacle()]
-        else:
-            assert list_contestants(cell) == ["Nagle on", "Nagle off", "iperf3"]
-    own, other = "movescu receives", "storescp receives"
-    receivers = [own, other, *([] if report["Cells"][2]["Declined"] else ["gdcmscu receives"])]
-    clients = [f"{nagle}, {who}" for who in receivers for nagle in ("Nagle on", "Nagle off")]
-    assert list_contestants(report["Cells"][2]) == clients
-    servers = ["Orthanc as shipped", "Orthanc with the plugin"]
-    movers = [f"{it}, {who}" for it in servers for who in (own, other)]
-    movers.append(f"Orthanc with TCP_NODELAY=1, {own}")
-    assert list_contestants(report["Cells"][3]) == movers
-    assert list_contestants(report["Cells"][4]) == servers
-    for cell in report["Cells"][2:4]:
-        for figures in cell["Rounds"][0][0].values():
-            assert 0 < figures["first image"] < 3 / figures["throughput"]
-    page = (tmp_path / "dcmtk-sockets.md").read_text("utf-8")
-    assert "### The first image of a C-MOVE" in page
-
-
-def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:
-    arguments = ["--visits", "2", "--pairs", "1", "--phase-seconds", "3", "--images", "5"]
-    report = run_lab(plugin, tmp_path, "dashboard", *arguments)
-    visits, cost = report["Cells"]
-    assert len(visits["Rounds"][0]) == 2
-    assert visits["Rounds"][0][0]["an empty cache"]["first paint"] > 0
-    assert list_contestants(cost) == ["the page closed", "the page open"]
-    assert "an open page costs Orthanc" in cost["Note"]
-
-
 # It does not say of itself whether it has limits, before 1.12.4
 OWN = ["--yes", "--no-limit", "--late", "9s", "--connections", "1", "2"]
 
@@ -1285,9 +827,6 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
         assert all(turn[way]["phase Storage"] > 0 for way in ways)
         assert all("stalls" in turn[way] for way in ways)
     page = (tmp_path / "own.md").read_text("utf-8")
-    first, advice = page.partition("### In short\n\n")[2].splitlines()[:2]
-    assert first.startswith("- Fastest of 4 ways: **") and "images/s" in first
-    assert advice.startswith("- `/perf/advice`: ") and "finding" in advice
     assert "secret" not in page
     assert (tmp_path / "own-phases.svg").exists()
 
@@ -1301,20 +840,6 @@ def make_own(*turns: Turn) -> Results:
     return Results("own", "2026-01-01", "run.sh own", {"images": 20}, {}, figures, [cell])
 
 
-def test_own_says_which_way_is_the_fastest() -> None:
-    post, store = "POST, 4 connections", "C-STORE, 2 associations"
-    turns = [
-        {
-            post: {"throughput": fast, "speed": fast / 2, "alone": 9},
-            store: {"throughput": slow, "speed": slow / 2, "alone": 150},
-        }
-        for fast, slow in ((80, 40), (100, 50), (120, 125))
-    ]
-    first, advice, *_ = answer_own(make_own(*turns), Charts("own"))
-    assert first == (f"- Fastest of 2 ways: **{post}**, 100 (80 to 120) images/s, 50 MB/s.")
-    assert advice == "- `/perf/advice`: no finding."
-
-
 def test_a_watch_tells_totals_and_no_median_of_intervals_in_which_nothing_came() -> None:
     looks = [count_images(*look) for look in ((0, 5, 0), (80, 5, 42), (0, 5, 0), (20, 5, 10.5))]
     results = make_own(*({WHO: look} for look in looks))
@@ -1325,31 +850,6 @@ def test_a_watch_tells_totals_and_no_median_of_intervals_in_which_nothing_came()
 
     nothing = make_own({WHO: count_images(0, 5)})
     assert answer_own(nothing, Charts("own"))[0] == "- Nothing came in, in 5 s."
-
-
-def test_no_two_phases_have_one_colour(tmp_path: Path) -> None:
-    """All of them side by side, in the file: a bar in the chart, and its colour in the legend."""
-    apart = {PREFIX + phase: 2.0**-number for number, phase in enumerate(PHASES)}
-    results = make_own({"POST": apart})
-    draw(results, list_rows(results.cells), tmp_path / "phases.svg")
-    fills = re.findall(r"fill: (#[0-9a-f]{6})", (tmp_path / "phases.svg").read_text("utf-8"))
-    drawn = {colour: fills.count(colour) for colour in fills}
-    del drawn["#ffffff"]
-    assert list(drawn.values()) == [2] * len(PHASES)
-
-
-def test_own_lists_what_is_of_use_there() -> None:
-    shown = {}
-    for name in ("own", "peers"):
-        command = make_command(Path("no plugin"), Path("out"), name, "--help")
-        shown[name] = subprocess.run(
-            command, env=make_environment(), check=True, capture_output=True, text=True
-        ).stdout
-    assert "--plugin" in shown["peers"] and "--storage" in shown["peers"]
-    assert "--plugin" not in shown["own"] and "--storage" not in shown["own"]
-    assert all(text.startswith("usage: run.sh ") for text in shown.values())
-    assert "goes on by itself" in " ".join(shown["peers"].split())
-    assert "without, each run is a new one" in " ".join(shown["own"].split())
 
 
 @pytest.mark.long
@@ -1376,44 +876,7 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
     assert describe_state(server) == before
     if has_terminal:
         assert code == 130
-        with os.fdopen(terminal) as output:
-            said = output.read()
-        assert "Removes what was sent, please wait." in said
-        path = tmp_path / "own.json"
-        run = str(BENCHMARKS / "run.sh")
-        going_on = next(line for line in said.splitlines() if line.endswith(f"--resume {path}"))
-        words = shlex.split(going_on)
-        assert words == [run, *map(str, command[3:]), "--resume", str(path)]
-        assert f"    {run} report {path}\n" in said
-
-
-@pytest.mark.long
-def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
-    keep = "function IncomingHttpRequestFilter(method) return method ~= 'DELETE' end"
-    server = start_orthanc(plugins=[], lua=[keep])
-    arguments = ["own", server.url, *OWN, "--images", "3"]
-    command = make_command(Path("no plugin"), tmp_path, *arguments)
-    finished = subprocess.run(command, env=make_environment(), capture_output=True, text=True)
-    assert finished.returncode == 1
-    (study,) = server.get_json("/studies")
-    assert re.search(rf"NOT REMOVED .* PatientID PERF-LAB-\w+, .*{study}", finished.stderr)
-    assert count_instances(server) == 1  # it tries with one image first
-
-
-@pytest.mark.long
-def test_own_sends_a_stranger_one_image_and_says_so(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    server = start_orthanc(plugins=[])
-    before = describe_state(server)
-    with StoreScp(find_free_port()) as stranger:
-        arguments = ["own", server.url, *OWN, "--images", "3", "--dicom-port", str(stranger.port)]
-        command = make_command(Path("no plugin"), tmp_path, *arguments)
-        finished = subprocess.run(command, env=make_environment(), capture_output=True, text=True)
-    assert finished.returncode == 1
-    assert re.search(r"has taken an image that is NOT in .*PatientID PERF-LAB-", finished.stderr)
-    assert "MAY STILL ARRIVE" in finished.stderr  # if it passes on what it takes
-    assert describe_state(server) == before
+        os.close(terminal)
 
 
 def test_own_would_not_push_others_out() -> None:
@@ -1523,6 +986,48 @@ def test_own_takes_no_routers_word_that_a_study_is_gone(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("filter_", "answer", "said", "left"),
+    [
+        ("method ~= 'DELETE'", "", r"NOT REMOVED .* PatientID PERF-LAB-\w+, ", 1),
+        ("true", "504", r"MAY STILL ARRIVE at .*: PatientID PERF-LAB-\w+, StudyInstanceUID ", 0),
+        (
+            "true",
+            """200 '{"ID": "0123-4567", "Status": "Success"}'""",
+            "POST /instances has made /instances/0123-4567",
+            0,
+        ),
+    ],
+    ids=["not removed", "late", "made anew"],
+)
+def test_own_names_what_it_leaves(
+    start_orthanc: StartOrthanc, tmp_path: Path, filter_: str, answer: str, said: str, left: int
+) -> None:
+    rule = f"function IncomingHttpRequestFilter(method) return {filter_} end"
+    server = start_orthanc(plugins=[], lua=[rule])
+    location = f"location = /instances {{ return {answer}; }}" if answer else ""
+    location += f" location / {{ proxy_pass {server.url}; }}"
+    with serve_locations(location, tmp_path / "nginx") as url:
+        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+    assert re.search(said, finished.stderr)
+    assert count_instances(server) == left  # it tries with one image first
+
+
+@pytest.mark.long
+def test_own_sends_a_stranger_one_image_and_says_so(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    before = describe_state(server)
+    with StoreScp(find_free_port()) as stranger:
+        port = str(stranger.port)
+        finished = run_own(server.url, tmp_path, *OWN, "--images", "3", "--dicom-port", port)
+    assert finished.returncode == 1
+    assert re.search(r"has taken an image that is NOT in .*PatientID PERF-LAB-", finished.stderr)
+    assert describe_state(server) == before
+
+
+@pytest.mark.long
 def test_own_waits_for_what_a_proxy_has_given_up(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -1540,33 +1045,6 @@ def test_own_waits_for_what_a_proxy_has_given_up(
     assert "POST, 2 connections" in list_contestants(cell)
     assert describe_state(server) == before
     assert not (tmp_path / "own-sent.json").exists()
-
-
-@pytest.mark.long
-def test_own_names_what_may_still_arrive(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
-    server = start_orthanc(plugins=[])
-    locations = "location = /instances { return 504; }"
-    locations += f" location / {{ proxy_pass {server.url}; }}"
-    with serve_locations(locations, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
-    (sent,) = json.loads((tmp_path / "own-sent.json").read_text("utf-8"))
-    names = f"PatientID {sent['PatientID']}, StudyInstanceUID {sent['StudyInstanceUID']}"
-    assert f"MAY STILL ARRIVE at {url}: {names}" in finished.stderr
-    assert names in (tmp_path / "own.md").read_text("utf-8")
-
-
-@pytest.mark.long
-def test_own_names_the_image_that_was_made_of_its_own(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    server = start_orthanc(plugins=[])
-    answer = json.dumps({"ID": "0123-4567", "Status": "Success"})
-    locations = f"location = /instances {{ return 200 '{answer}'; }}"
-    locations += f" location / {{ proxy_pass {server.url}; }}"
-    with serve_locations(locations, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--images", "3")
-    assert finished.returncode == 1
-    assert "POST /instances has made /instances/0123-4567" in finished.stderr
 
 
 @pytest.mark.long
@@ -1693,17 +1171,3 @@ def test_own_watches_by_get_alone(
     else:
         (why,) = cell["Declined"].values()
         assert why == "the performance plugin is not loaded there (404)"
-
-
-def test_scale_measures_each_axis_and_keeps_the_store(plugin: Path, tmp_path: Path) -> None:
-    places = ["--stored", "60", "--peers", "3", "--idle", "3", "--size", "1.1", "--senders", "2"]
-    arguments = [*places, "--images", "3", "--rounds", "1", "--turns", "1"]
-    report = run_lab(plugin, tmp_path, "scale", *arguments)
-    assert list_names(report, "Axis") == ["stored", "peers", "idle", "size", "senders"]
-    for cell in report["Cells"]:
-        assert len(cell["Rounds"]) == (2 if cell["Factors"]["Axis"] == "stored" else 1)
-        ((turn,), *_) = cell["Rounds"]
-        assert list(turn) == ["Orthanc", "Orthanc with the plugin"]
-        assert all(figures["memory"] > 10 for figures in turn.values())
-        assert turn["Orthanc with the plugin"]["scrape of /perf/metrics"] > 0
-    assert find_kept()[60].exists()

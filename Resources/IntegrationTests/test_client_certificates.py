@@ -3,7 +3,6 @@
 
 import socket
 import ssl
-import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 import requests
 
 from conftest import MakeSeries, StartOrthanc
-from harness import clients
+from harness import clients, wire
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
@@ -143,21 +142,6 @@ def test_a_modality_over_tls_is_known_wherever_it_comes_from(
         assert wait_until(is_seen, 30)
 
 
-def make_associate_request(contexts: int) -> bytes:
-    """An A-ASSOCIATE-RQ with so many presentation contexts (DICOM PS3.8 section 9.3.2)."""
-
-    def make_item(kind: int, value: bytes) -> bytes:
-        return struct.pack(">BBH", kind, 0, len(value)) + value
-
-    verification = make_item(0x30, b"1.2.840.10008.1.1") + make_item(0x40, b"1.2.840.10008.1.2")
-    body = struct.pack(">HH16s16s32x", 1, 0, b"ORTHANC".ljust(16), b"LARGE".ljust(16))
-    body += make_item(0x10, b"1.2.840.10008.3.1.1.1")
-    for i in range(contexts):
-        body += make_item(0x20, bytes([2 * i + 1, 0, 0, 0]) + verification)
-    body += make_item(0x50, make_item(0x51, struct.pack(">I", 16384)))
-    return struct.pack(">BBI", 1, 0, len(body)) + body
-
-
 @pytest.mark.parametrize(
     ("version", "has_certificate"),
     [(ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, False)],
@@ -178,7 +162,8 @@ def test_a_large_associate_request_is_no_instance(
     if has_certificate:
         context.load_cert_chain(certificate.certificate, certificate.key)
 
-    request = make_associate_request(100)
+    many = b"".join(wire.make_context(2 * number + 1) for number in range(100))
+    request = wire.make_associate_request(b"LARGE", contexts=many)
     assert len(request) > 4096
     with (
         socket.create_connection(("127.0.0.1", server.dicom_port), timeout=30) as connection,

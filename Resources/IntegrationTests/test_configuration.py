@@ -2,7 +2,6 @@
 """The section "Perf" of Orthanc's configuration: what is wrong stops the start, in one line."""
 
 import json
-import socket
 import subprocess
 from pathlib import Path
 
@@ -85,26 +84,6 @@ def test_disabled_it_leaves_no_route_and_no_hook(
     assert "orthanc_perf_" not in orthanc.get("/tools/metrics-prometheus").text
 
 
-def test_the_number_of_recent_instances_is_bounded(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(perf={"RecentInstances": 3})
-    clients.upload(orthanc, [image.read_bytes() for image in make_series("store", 5)])
-    assert len(orthanc.get_json("/perf/instances?limit=100")) == 3
-
-
-def test_the_number_of_peers_is_bounded(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(perf={"MaximumPeers": 2})
-    images = make_series("store", 5)
-    for number, image in enumerate(images):
-        clients.store(orthanc, [image], title=f"PEER{number}")
-    names = {peer["Name"] for peer in orthanc.get_json("/perf/peers")}
-    assert len(names) == 3
-    assert "other" in names
-
-
 @pytest.mark.parametrize("in_database", [False, True])
 def test_a_modality_that_is_added_over_rest_has_its_place(
     start_orthanc: StartOrthanc, make_series: MakeSeries, in_database: bool
@@ -180,17 +159,3 @@ def test_run_orthanc_does_not_let_others_in_by_a_password_that_all_know(
     assert (made.returncode == 1) == is_refused, made
     assert ("RegisteredUsers" in made.stderr) == is_refused
     assert (tmp_path / "made.json").exists() != is_refused
-
-
-def test_run_orthanc_names_the_option_for_a_port_that_is_taken(
-    plugin: Path, tmp_path: Path
-) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", find_free_port()))
-        taken.listen()
-        port = taken.getsockname()[1]
-        made = make(plugin, tmp_path, {}, find_free_port(), port)
-    assert made.returncode == 1 and made.stdout == "", made
-    assert made.stderr.startswith(f"DicomPort {port} cannot be had"), made
-    assert "--dicom-port" in made.stderr and "--http-port" not in made.stderr
-    assert not (tmp_path / "made.json").exists()

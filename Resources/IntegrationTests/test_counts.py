@@ -157,18 +157,6 @@ def test_the_latest_instances_tell_the_same_outcomes(traffic: Traffic, metrics: 
     assert metrics.sum(INSTANCES) == traffic.instances.total()
 
 
-def test_duplicates_are_counted_as_stored_each_time(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    images = make_series("twice", 5)
-    for _ in range(2):
-        clients.upload(orthanc, [image.read_bytes() for image in images])
-        clients.store(orthanc, images)
-    counts = scrape_when_counted(orthanc, 20).group(INSTANCES, "origin", "outcome")
-    assert counts == {("RestApi", "stored"): 10, ("DicomProtocol", "stored"): 10}
-    assert orthanc.get_json("/statistics")["CountInstances"] == 5
-
-
 def test_an_instance_that_its_sender_gives_up_is_not_counted(orthanc: OrthancServer) -> None:
     uploader = clients.Uploader(orthanc)
     uploader.upload_half(b"\0" * 1_000_000)

@@ -77,10 +77,6 @@ def keep_storing(
     return meanwhile(store)
 
 
-def has_route(server: OrthancServer, route: str) -> bool:
-    return route in server.get_json("/perf")
-
-
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
     return make_series("store", 20)
@@ -181,16 +177,12 @@ def test_behind_a_proxy_with_a_prefix_and_a_password(
 
 
 def test_a_comparison_of_engines(orthanc: OrthancServer, images: list[Image]) -> None:
-    if not has_route(orthanc, "/perf/transcoding/compare"):
-        pytest.skip("this plugin does not compare engines")
     clients.store(orthanc, images[:5])
     look(orthanc.url, "comparison")
 
 
 @pytest.mark.pair
 def test_a_finding_is_applied(orthanc: OrthancServer, images: list[Image]) -> None:
-    if not has_route(orthanc, "/perf/advice"):
-        pytest.skip("this plugin gives no advice")
     tune_sockets(orthanc, Preset="stock")
     with keep_storing(orthanc, images, "CT_ROOM_1"):
         look(orthanc.url, "findings")

@@ -112,21 +112,6 @@ def test_each_role_has_a_password_of_its_own() -> None:
     assert {*made.split()} == {*wanted}
 
 
-@pytest.mark.parametrize("name", ["Dockerfile.orthancteam", "Dockerfile.jodogne"])
-def test_an_image_from_source_has_the_files_of_the_one_of_the_archive(name: str) -> None:
-    def read_last_stage(path: Path) -> list[list[str]]:
-        text = path.read_text("utf-8").replace("\\\n", " ").rpartition("\nFROM ")[2]
-        return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
-
-    archive = read_last_stage(DOCKER / name)
-    source = read_last_stage(DOCKER / "FromSource" / name)
-    assert len(archive) > 1
-    assert archive == [
-        [word.removeprefix("/archive/") for word in line if word != "--from=build"]
-        for line in source
-    ]
-
-
 def test_prometheus_may_read_the_password_whichever_compose_writes_it() -> None:
     (secret,) = read_compose()["services"]["prometheus"]["secrets"]
     assert secret["mode"] & 0o004  # its user is "nobody"; Compose to 2.19, and 2.34: 0400, 0440
@@ -209,16 +194,6 @@ print(json.dumps([configurator.configuration, configurator.getEnabledPlugins(),
     return {**configuration, "Enabled": enabled}
 
 
-def list_keys(section: dict[str, Any], *path: str) -> list[tuple[tuple[str, ...], Any]]:
-    found: list[tuple[tuple[str, ...], Any]] = []
-    for key, value in section.items():
-        if isinstance(value, dict):
-            found += list_keys(value, *path, key)
-        else:
-            found.append(((*path, key), value))
-    return found
-
-
 def test_the_image_enables_the_plugin_when_it_is_asked_to(tmp_path: Path) -> None:
     nothing = configure(tmp_path, {})
     assert "Perf" not in nothing
@@ -258,19 +233,6 @@ def test_the_image_understands_the_variables_of_the_compose_file(
     assert configuration["RegisteredUsers"] == {"prometheus": "12345678"}
     (script,) = configuration["LuaScripts"]
     assert Path(script).name in (DOCKER / "Dockerfile.orthancteam").read_text("utf-8")
-
-
-def test_every_key_of_the_configuration_has_a_variable_of_the_image(tmp_path: Path) -> None:
-    text = (ROOT / "Resources/Configuration/perf.json").read_text("utf-8")
-    sample = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))["Perf"]
-    keys = list_keys(sample)
-    assert len(keys) > 15
-    environment = {}
-    for path, value in keys:
-        words = [re.sub(r"(?<!^)(?=[A-Z])", "_", key).upper() for key in path]
-        name = "__".join(["ORTHANC", "PERF", *words])
-        environment[name] = value if isinstance(value, str) else json.dumps(value)
-    assert configure(tmp_path, environment)["Perf"] == sample
 
 
 # ---- At work, with less than it is used to ----------------------------------------------------
@@ -482,18 +444,6 @@ def test_it_is_at_work_in_orthancteam_s_image(
     assert program.endswith("/usr/local/bin/Orthanc" if own else "/usr/sbin/Orthanc")
     assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
     judge_at_work(server, make_series("docker", 5))
-    assert server.stop() == 0, server.log
-
-
-@needs_mounts
-def test_orthancteam_s_image_leaves_the_plugin_alone_unless_it_is_asked(
-    orthancteam: ContainerImage, start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    ports = [find_free_port(), find_free_port()]
-    (tmp_path / "container").mkdir()
-    launcher = orthancteam.run(tmp_path / "container", Limits())
-    server = start_image(start_orthanc, launcher, ports, make_environment(ports))
-    assert "perf" not in server.get_json("/plugins")
     assert server.stop() == 0, server.log
 
 

@@ -667,16 +667,6 @@ def test_what_was_acknowledged_outlives(
         assert has_felt or not case.is_felt
 
 
-def test_less_than_without_the_plugin_is_told_from_chance() -> None:
-    def see(*acknowledged: int) -> list[Seen]:
-        return [Seen(Counter({Answer.ACKNOWLEDGED: number}), True) for number in acknowledged]
-
-    few, many = see(*[2, 3, 2, 3] * 5), see(*[6, 4, 5, 5] * 5)
-    assert is_no_worse(many, few, count_acknowledged)
-    assert not is_no_worse(few, many, count_acknowledged)
-    assert is_no_worse(see(6, 1, 5, 0), see(2, 5, 3, 4), count_acknowledged)
-
-
 def test_a_tuning_that_cannot_be_saved_is_in_force_and_saved_whole_later(
     plugin: Path, reliability: AddRow
 ) -> None:

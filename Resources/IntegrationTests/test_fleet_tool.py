@@ -2,11 +2,9 @@
 """perf-fleet asks and tunes several Orthancs, and says what each of them did instead."""
 
 import json
-import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,16 +15,15 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, MakeSeries, StartOrthanc
+from conftest import MakeSeries, StartOrthanc
 from harness import advice
 from harness.certificates import Certificate
-from harness.fleet import PERF_FLEET, run_perf_fleet, write_fleet
+from harness.fleet import run_perf_fleet, write_fleet
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer, find_free_port, read_access
 from harness.process import WITH_LIMITED_FILES, limit_files
 
 USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jürgen": "ß, €"}
-MANUAL = ROOT / "Resources" / "Packaging" / "debian" / "perf-fleet.1"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
 BY_NAME = '{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1"}}'
 
@@ -147,13 +144,6 @@ def test_one_that_cannot_store_is_named(tmp_path: Path) -> None:
         for words in ("status", "findings"):
             said = "server: cannot store: Storage: No space left on device\n"
             assert run(path, words)[::2] == (2, said)
-
-
-def test_one_that_only_waits_for_an_answer_is_well(tmp_path: Path) -> None:
-    health = {"Healthy": True, "Problems": {}, "Waiting": ["Storage"]}
-    with serve({"/perf/advice": [], "/perf/health": health}) as url:
-        path = write_fleet(tmp_path, {"server": url})
-        assert run(path, "findings") == (0, "", "")
 
 
 def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
@@ -347,37 +337,6 @@ def test_a_file_that_is_wrong_is_refused_before_anything_is_asked(
     finished = run_perf_fleet(tmp_path / "fleet.toml", "status")
     assert finished.returncode == 3 and error in finished.stderr
     assert "secret" not in finished.stderr and "Traceback" not in finished.stderr
-
-
-def test_the_file_is_the_first_of_its_places(tmp_path: Path) -> None:
-    alone = tmp_path / "perf-fleet"  # as in /usr/bin, without its sample
-    alone.write_bytes(PERF_FLEET.read_bytes())
-    home = tmp_path / "home" / ".config"
-    home.mkdir(parents=True)
-    environment = {name: os.environ[name] for name in os.environ.keys() - {"PERF_FLEET"}}
-
-    def find(**more: str) -> str:
-        return subprocess.run(
-            [sys.executable, alone, "--help"],
-            env={**environment, "HOME": str(tmp_path / "home"), **more},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-
-    write_fleet(home, {}).rename(home / "perf-fleet.toml")
-    assert f"default: {home}/perf-fleet.toml" in find()
-    beside = write_fleet(tmp_path, {})
-    assert f"default: {beside}" in find()
-    assert "default: /named" in find(PERF_FLEET="/named")
-
-
-def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:
-    manual = MANUAL.read_text("utf-8").replace(r"\-", "-")  # groff_man(7)
-    for words in (["status"], ["findings"], *(["tuning", w] for w in ("get", "diff", "set"))):
-        assert " ".join(words) in manual
-    for option in re.findall(r"--[a-z]+", run_perf_fleet(tmp_path, "--help").stdout):
-        assert option in manual
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -22,12 +20,6 @@ def curl(server: OrthancServer, path: str, *arguments: str) -> int:
     command = ["curl", "--silent", "--globoff", "--output", "/dev/null", "--write-out"]
     command += ["%{http_code}", "--noproxy", "*", *arguments, server.url + path]
     return int(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
-
-
-@pytest.fixture(scope="module")
-def server(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
-    with OrthancServer(tmp_path_factory.mktemp("foreign"), plugins=[plugin]) as server:
-        yield server
 
 
 @pytest.fixture

@@ -197,18 +197,6 @@ def test_a_large_image_waits_in_each_way_and_is_stored(
     assert memory["GivenUp"] == 0
 
 
-def test_a_large_image_that_comes_alone_does_not_wait(
-    orthanc: OrthancServer, tmp_path: Path
-) -> None:
-    """Even if it takes more than the budget."""
-    (image,) = make_large(tmp_path, 1, LARGE_FRAMES)
-    with Sender(orthanc, "upload", image) as sender:
-        assert sender.wait() is Answer.ACKNOWLEDGED
-    check_stored(orthanc, image, "upload")
-    memory = check_all_over(orthanc)
-    assert memory["Waits"] == 0
-
-
 def test_what_is_stored_of_a_chunked_request_is_free(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
@@ -351,43 +339,6 @@ def test_who_waits_gets_on_at_once_when_the_budget_is_switched_off(
     check_all_over(orthanc)
 
 
-def test_it_is_switched_on_while_images_come(start_orthanc: Start, images: list[Image]) -> None:
-    server = start_orthanc(options=THREADS)
-    with LargeMessage(server, 3, 64 * MEBIBYTE) as early:
-        early.send(HELD)
-        tune_memory(server, IngestBudget=BUDGET, IngestWaitSeconds=600)
-        assert early.finish() == 0
-    with ExitStack() as stack:
-        with hold(server):
-            sender = stack.enter_context(Sender(server, "C-STORE", images[0]))
-            wait_for_waiting(server, 1)
-        assert sender.wait() is Answer.ACKNOWLEDGED
-    check_all_over(server)
-    check_stored(server, images[0])
-
-
-def test_a_change_is_saved_and_undone(orthanc: OrthancServer) -> None:
-    tune_memory(orthanc, IngestBudget="25%", IngestWaitSeconds=40)
-    orthanc.restart()
-    memory = orthanc.get_json(TUNING)["Memory"]
-    assert memory == {"IngestBudget": "25%", "IngestWaitSeconds": 40}
-    share = get_memory(orthanc)
-    assert share["IngestBudget"] == pytest.approx(share["Limit"] / 4, abs=100)
-    assert scrape(orthanc).sum(METRIC + "bytes") == share["IngestBudget"]
-
-    # What the history offers as the undoing of a change does so
-    tune_memory(orthanc, IngestBudget=2 * BUDGET)
-    change = orthanc.get_json("/perf/history")["TuningChanges"][-1]
-    assert change["Change"] == {"Memory": {"IngestBudget": 2 * BUDGET}}
-    orthanc.request("PUT", TUNING, json=change["Undo"]).raise_for_status()
-    assert orthanc.get_json(TUNING)["Memory"] == memory
-
-    sources = orthanc.get_json(f"{TUNING}?sources")["Memory"]["IngestBudget"]
-    assert sources == {"Value": "25%", "Source": "REST", "Configured": BUDGET}
-    assert orthanc.request("DELETE", TUNING).json()["Memory"]["IngestBudget"] == BUDGET
-    assert get_memory(orthanc)["IngestBudget"] == BUDGET
-
-
 def test_a_share_is_one_of_the_control_group(plugin: Path, tmp_path: Path) -> None:
     obstacle = memory_group.find_obstacle()
     if obstacle:
@@ -402,15 +353,6 @@ def test_a_share_is_one_of_the_control_group(plugin: Path, tmp_path: Path) -> No
         assert server.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
         # A number of bytes would be the group's as well as the machine's
         assert scrape(server).sum(PREFIX + "tuning", setting="Memory.IngestBudget") == 0
-
-
-def test_without_the_probe_it_is_named_as_without_effect(start_orthanc: Start) -> None:
-    orthanc = start_orthanc(perf={"SocketProbe": False, **limit()})
-    status = orthanc.get_json("/perf/status")
-    assert "Memory.IngestBudget" in status["Tuning"]["NotYetInEffect"]
-    tune_memory(orthanc, IngestBudget=0)
-    status = orthanc.get_json("/perf/status")
-    assert "Memory.IngestBudget" not in status["Tuning"]["NotYetInEffect"]
 
 
 def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:

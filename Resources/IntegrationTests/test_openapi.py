@@ -140,14 +140,6 @@ def test_a_missing_hook_is_reported_as_described(
 # ---- What the description says in words
 
 
-@pytest.mark.parametrize("path", ["/perf/nothing", "/perf/tuning/nothing"])
-def test_a_path_that_is_not_described_is_404(busy_orthanc: OrthancServer, path: str) -> None:
-    response = busy_orthanc.get(path)
-    assert response.status_code == 404
-    # As Orthanc's own errors
-    assert response.json() == {"Message": "No such route; GET /perf lists all", "HttpStatus": 404}
-
-
 def test_a_method_that_is_not_described_is_405(
     busy_orthanc: OrthancServer, description: BaseSchema
 ) -> None:
@@ -157,16 +149,6 @@ def test_a_method_that_is_not_described_is_405(
             response = busy_orthanc.request(method, path)
             assert response.status_code == 405, (method, path)
             assert set(response.headers["Allow"].split(",")) == described
-
-
-def test_a_slash_at_the_end_is_ignored(busy_orthanc: OrthancServer) -> None:
-    assert busy_orthanc.get_json("/perf/tuning/") == busy_orthanc.get_json("/perf/tuning")
-
-
-@pytest.mark.parametrize("peer", ["CT%20ROOM", "CT+ROOM"])
-def test_arguments_are_decoded(busy_orthanc: OrthancServer, peer: str) -> None:
-    listed = busy_orthanc.get_json(f"/perf/instances?peer={peer}&limit=%32")
-    assert [instance["Peer"] for instance in listed] == ["CT ROOM", "CT ROOM"]
 
 
 def test_arguments_are_decoded_once(busy_orthanc: OrthancServer, make_series: MakeSeries) -> None:

@@ -3,14 +3,13 @@
 stays as received does so whatever the engine."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pydicom.dataset import FileDataset
 
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import OrthancServer
 from harness.pictures import Received, is_same, make_grey, make_received, show
 from harness.sources import by_dcmtk
 from harness.transcoding import (
@@ -48,22 +47,15 @@ ALWAYS_COMPRESSED = {"8", "12 in 16", "RGB", "RGB by plane"}
 
 
 @pytest.fixture(scope="module")
-def server(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
-    folder = tmp_path_factory.mktemp("pictures")
-    with OrthancServer(folder, plugins=[plugin, DICOMWEB_PLUGIN]) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def received(
-    server: OrthancServer, tmp_path_factory: pytest.TempPathFactory
+    module_orthanc: OrthancServer, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[Received, dict[str, np.ndarray | None]]]:
     """Each with what Orthanc shows of it as it came."""
     folder = tmp_path_factory.mktemp("received")
     shown = []
     for file in make_received(folder, IS_LONG):
-        shown.append((file, show(server, store(server, file.content))))
-        server.delete_all()
+        shown.append((file, show(module_orthanc, store(module_orthanc, file.content))))
+        module_orthanc.delete_all()
     assert all(view is not None for view in shown[0][1].values())
     return shown
 

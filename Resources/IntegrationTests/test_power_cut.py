@@ -10,7 +10,6 @@ import hashlib
 import os
 import random
 import shutil
-import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -158,32 +157,6 @@ def test_the_disk_forgets_what_was_not_synced(disk: ForgetfulDisk) -> None:
     disk.cut_power()
     assert [path.name for path in disk.point.iterdir()] == ["synced"]
     assert (disk.point / "synced").read_bytes() == b"synced"
-
-
-@FORGETTING
-def test_the_disk_keeps_folders_links_and_owners_that_were_synced(disk: ForgetfulDisk) -> None:
-    """On which PostgreSQL counts."""
-    for name in ("synced", "forgotten"):
-        folder = disk.point / name
-        folder.mkdir(mode=0o700)
-        os.chown(folder, 12345, 12345)
-    (disk.point / "synced" / "file").touch()
-    sync(disk.point / "synced" / "file")
-    (disk.point / "synced" / "link").hardlink_to(disk.point / "synced" / "file")
-    (disk.point / "synced" / "file").unlink()
-    sync(disk.point / "synced")
-    disk.cut_power()
-    assert [path.name for path in disk.point.rglob("*")] == ["synced", "link"]
-    status = (disk.point / "synced").stat()
-    assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (12345, 0o700)
-
-
-def sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True)

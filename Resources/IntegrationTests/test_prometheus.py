@@ -99,23 +99,6 @@ def busy_orthanc(
     yield orthanc
 
 
-def test_a_share_of_nothing_is_not_shown_as_the_last_one() -> None:
-    """At rest, a ratio is NaN, which "lastNotNull" takes for nothing new."""
-    for panel in json.loads(DASHBOARD.read_text("utf-8"))["panels"]:
-        options = panel.get("options", {}).get("reduceOptions")
-        if options and any(" / " in target["expr"] for target in panel["targets"]):
-            assert options["calcs"] == ["last"]
-            (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]
-            assert mapping["options"]["match"] == "nan"
-
-
-def test_a_change_of_the_tuning_is_marked_however_seldom_prometheus_asks() -> None:
-    """Two scrapes have to be in the window: "$__rate_interval" is four times their interval."""
-    annotations = json.loads(DASHBOARD.read_text("utf-8"))["annotations"]["list"]
-    (mark,) = [entry["expr"] for entry in annotations if "expr" in entry]
-    assert re.findall(r"\[(.+?)\]", mark) == ["$__rate_interval"]
-
-
 @pytest.mark.pair
 def test_every_metric_that_is_asked_for_is_there(busy_orthanc: OrthancServer) -> None:
     asked = set[str]()

@@ -25,16 +25,3 @@ def test_a_server_is_judged_once_it_has_stopped(tmp_path: Path, fault: str) -> N
     assert not server.is_running()
     assert [line.partition(":")[0] for line in said] == ["test_x"] * (fault in FAULTS)
     assert server.folder.exists() == (fault in FAULTS)
-
-
-def test_a_folder_stays_until_its_server_has_stopped(tmp_path: Path) -> None:
-    reaper = Reaper()
-    server = OrthancServer(tmp_path / "server")
-    server.start()
-    reaper.take(server, "test_x")
-    reaper.remove(server.folder)
-    assert not reaper.judge(wait=False)
-    assert server.is_running()
-    assert (server.folder / "orthanc.json").exists()
-    assert not reaper.judge(wait=True)
-    assert not server.folder.exists()

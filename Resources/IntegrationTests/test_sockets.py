@@ -112,70 +112,75 @@ def check(server: OrthancServer, look: Look, condition: Callable[[Shown, Options
     return shown
 
 
-def test_no_delay(live: tuple[OrthancServer, Look]) -> None:
-    orthanc, look = live
-    before = check(orthanc, look, lambda _, options: options.no_delay)
-    tune_sockets(orthanc, Preset="stock")
-    check(orthanc, look, lambda _, options: not options.no_delay)
-    tune_sockets(orthanc, TcpNoDelay=True)
-    after = check(orthanc, look, lambda _, options: options.no_delay)
-    assert after.fd == before.fd
+Condition = Callable[[Shown, Options], bool]
 
 
-def test_buffers(live: tuple[OrthancServer, Look]) -> None:
-    orthanc, look = live
-    before = check(orthanc, look, lambda _, options: not options.is_receive_buffer_fixed)
-    tune_sockets(orthanc, **SMALL)
-    # The kernel doubles what it is asked for, to have room for its own needs (socket(7))
-    check(
-        orthanc,
-        look,
-        lambda shown, options: (
-            shown.receive_buffer == 2 * SMALL["ReceiveBuffer"]
-            and shown.send_buffer == 2 * SMALL["SendBuffer"]
-            and options.is_receive_buffer_fixed
-            and options.is_send_buffer_fixed
+# What is so before, what is asked for, what is so then; what is asked for afterwards, and is so
+@pytest.mark.parametrize(
+    ("before", "asked", "then", "undone", "after"),
+    [
+        (
+            lambda _, options: options.no_delay,
+            {"Preset": "stock"},
+            lambda _, options: not options.no_delay,
+            {"TcpNoDelay": True},
+            lambda _, options: options.no_delay,
         ),
-    )
-    tune_sockets(orthanc, ReceiveBuffer="auto", SendBuffer="auto")
-    after = check(
-        orthanc,
-        look,
-        lambda _, options: not options.is_receive_buffer_fixed and not options.is_send_buffer_fixed,
-    )
-    assert after.fd == before.fd
-
-
-def test_keep_alive(live: tuple[OrthancServer, Look]) -> None:
-    orthanc, look = live
-    check(orthanc, look, lambda _, options: options.keep_alive == 60)
-    tune_sockets(orthanc, KeepAliveSeconds=7)
-    # The kernel has one timer a socket: ss shows it as that of keep-alive if nothing is under way
-    check(
-        orthanc,
-        look,
-        lambda shown, options: (
-            (options.keep_alive, options.keep_alive_interval) == (7, 7)
-            and shown.keep_alive is not None
-            and shown.keep_alive <= 7
+        (
+            lambda _, options: not options.is_receive_buffer_fixed,
+            SMALL,
+            # The kernel doubles what it is asked for, to have room for its own needs (socket(7))
+            lambda shown, options: (
+                shown.receive_buffer == 2 * SMALL["ReceiveBuffer"]
+                and shown.send_buffer == 2 * SMALL["SendBuffer"]
+                and options.is_receive_buffer_fixed
+                and options.is_send_buffer_fixed
+            ),
+            {"ReceiveBuffer": "auto", "SendBuffer": "auto"},
+            lambda shown, options: (
+                not options.is_receive_buffer_fixed
+                and not options.is_send_buffer_fixed
+                and shown.receive_buffer > 2 * SMALL["ReceiveBuffer"]
+            ),
         ),
-    )
-    tune_sockets(orthanc, KeepAliveSeconds=0)
-    # What ss shows was read before the options
-    check(
-        orthanc,
-        look,
-        lambda shown, options: options.keep_alive == 0 and shown.keep_alive is None,
-    )
-
-
-def test_user_timeout(live: tuple[OrthancServer, Look]) -> None:
+        (
+            lambda _, options: options.keep_alive == 60,
+            {"KeepAliveSeconds": 7},
+            # The kernel has one timer a socket: ss shows it as that of keep-alive if nothing is
+            # under way
+            lambda shown, options: (
+                (options.keep_alive, options.keep_alive_interval) == (7, 7)
+                and shown.keep_alive is not None
+                and shown.keep_alive <= 7
+            ),
+            {"KeepAliveSeconds": 0},
+            # What ss shows was read before the options
+            lambda shown, options: options.keep_alive == 0 and shown.keep_alive is None,
+        ),
+        (
+            lambda _, options: options.user_timeout == 0,
+            {"UserTimeoutSeconds": 45},
+            lambda _, options: options.user_timeout == 45,
+            {"Preset": "tuned"},
+            lambda _, options: options.user_timeout == 0,
+        ),
+    ],
+    ids=["no delay", "buffers", "keep-alive", "user timeout"],
+)
+def test_a_live_socket_has_what_is_asked_for(
+    live: tuple[OrthancServer, Look],
+    before: Condition,
+    asked: Json,
+    then: Condition,
+    undone: Json,
+    after: Condition,
+) -> None:
     orthanc, look = live
-    check(orthanc, look, lambda _, options: options.user_timeout == 0)
-    tune_sockets(orthanc, UserTimeoutSeconds=45)
-    check(orthanc, look, lambda _, options: options.user_timeout == 45)
-    tune_sockets(orthanc, Preset="tuned")
-    check(orthanc, look, lambda _, options: options.user_timeout == 0)
+    first = check(orthanc, look, before)
+    tune_sockets(orthanc, **asked)
+    check(orthanc, look, then)
+    tune_sockets(orthanc, **undone)
+    assert check(orthanc, look, after).fd == first.fd
 
 
 def test_congestion_control(live: tuple[OrthancServer, Look]) -> None:

@@ -40,7 +40,6 @@ from harness.transcoding import (
     list_transcodings,
     read,
     read_stored,
-    renew,
     tune,
 )
 
@@ -238,21 +237,6 @@ def test_lossy_targets_are_logged_once_each(orthanc: OrthancServer) -> None:
     assert count_warnings_of_loss(orthanc) == 2
 
 
-def test_a_lossy_target_of_the_configuration_is_logged(start_orthanc: StartOrthanc) -> None:
-    tuning = {"IngestTranscoding": {"TransferSyntax": "JPEGProcess1"}}
-    orthanc = start_orthanc(perf={"Tuning": tuning})
-    assert wait_until(lambda: count_warnings_of_loss(orthanc) == 1)  # when the engines are tested
-
-
-def test_a_lossy_target_is_logged_when_the_engine_can_write_it(start_orthanc: StartOrthanc) -> None:
-    tuning = {"IngestTranscoding": {"TransferSyntax": "JPEG2000", "Engine": "native"}}
-    orthanc = start_orthanc(perf={"Tuning": tuning})
-    assert wait_until(lambda: "TransferSyntax has no effect: " in orthanc.log)
-    assert count_warnings_of_loss(orthanc) == 0
-    tune(orthanc, Engine="gdcm")
-    assert count_warnings_of_loss(orthanc) == 1
-
-
 def test_a_failure_is_stored_as_received_and_has_a_reason(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
@@ -269,20 +253,6 @@ def test_a_failure_is_stored_as_received_and_has_a_reason(
     metrics = scrape(orthanc)
     assert metrics.sum(TRANSCODED, outcome="transcoded") == 0
     assert metrics.sum(TRANSCODED) >= 1
-
-
-def test_a_kind_of_failure_is_logged_once(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    def cut(image: FileDataset) -> None:
-        renew(image)
-        image.PixelData = image.PixelData[:1000]
-
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
-    for _ in range(5):
-        upload(orthanc, change(make_series("store", 1)[0].path, cut))
-    (failure,) = orthanc.get_json("/perf/status")["Transcoding"]["Failures"]
-    assert failure["Count"] == 5
-    assert failure["Target"] == JPEG_LOSSLESS_SV1
-    assert orthanc.log.count(failure["Reason"]) == 1
 
 
 def test_the_transcode_phase_is_the_engines_time(
@@ -522,18 +492,6 @@ def test_lossy_targets_are_orthancs_own_whatever_the_tuning_says(
     assert scrape(orthanc).sum(TRANSCODED, outcome="transcoded") == 0
 
 
-def test_what_orthanc_was_given_ends_with_the_tuning(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    (image,) = make_series("store", 1)
-    upload(orthanc, image.read_bytes())
-    tune(orthanc, OrthancTranscoding=True)
-    download(orthanc, JPEG_LOSSLESS_SV1)
-    tune(orthanc, OrthancTranscoding=False)
-    download(orthanc, JPEG_LOSSLESS_SV1)
-    assert scrape(orthanc).sum(TRANSCODED, outcome="transcoded") == 1
-
-
 def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
     start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -606,23 +564,3 @@ def test_a_deflated_file_is_stored_as_received(
     assert server.get_file(upload(server, deflated)) == deflated
     reason = list_transcodings(server, 1)[0]["Reason"]
     assert reason == "deflated, which is not transcoded"
-
-
-@pytest.mark.parametrize("target", [RLE, JPEG_LOSSLESS_SV1])
-def test_noise_is_stored_as_received(
-    server: OrthancServer, make_series: MakeSeries, target: UID
-) -> None:
-    def make_noise(image: FileDataset) -> None:
-        noise = np.random.default_rng(1).integers(0, 2**16, (image.Rows, image.Columns), "u2")
-        image.PixelData = noise.tobytes()
-        image.BitsStored, image.HighBit, image.PixelRepresentation = 16, 15, 0
-
-    content = change(make_series("store", 1)[0].path, make_noise)
-    for engine in sorted({*list_engines(server), "auto"}):
-        if target == RLE and engine == "native":
-            continue
-        tune(server, TransferSyntax=target, Engine=engine)
-        assert server.get_file(upload(server, content)) == content, engine
-        reason = list_transcodings(server, 1)[0]["Reason"]
-        assert reason == "larger than what came", engine
-        server.delete_all()

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from pydicom.data import get_testdata_file
 from pydicom.dataset import FileDataset
-from pydicom.encaps import encapsulate, generate_frames
 from pydicom.uid import UID
 
 from conftest import MakeSeries, StartOrthanc
@@ -27,7 +26,6 @@ from harness.mutations import make_mutants
 from harness.numbered import NumberedImages, identify_numbered
 from harness.orthanc import OrthancServer, read_moment
 from harness.process import get_resident_bytes, keep_children_still
-from harness.sources import add_comment
 from harness.transcoding import (
     EXPLICIT,
     JPEG_2000_LOSSLESS,
@@ -223,10 +221,6 @@ def test_what_orthanc_has_no_memory_for_has_failed_and_stays_as_it_came(
 MUTANTS = 100
 
 
-def get_frame(image: FileDataset) -> bytes:
-    return next(generate_frames(image.PixelData, number_of_frames=1))
-
-
 def claim_the_largest_size(image: FileDataset) -> None:
     renew(image)
     image.Rows = image.Columns = 65535
@@ -297,57 +291,3 @@ def check_unharmed(
     assert get_syntax(read(stored)) == target, name
     is_damaged = "change_codestream" in name or "mutate_bytes" in name
     assert not judge(content, stored, target, is_damaged).problem, name
-
-
-# ---- Colours ------------------------------------------------------------------------------------
-
-COMMENT_SIZE = 40_000  # more than a frame, so that no result is larger than what came
-JFIF_SEGMENT = 2 + 16  # behind SOI: the marker, and its length
-
-
-def make_colours(label: str, *frames: bytes) -> bytes:
-    """100 x 100 pixels of RGB or YCbCr in JPEG Baseline, whatever the label says."""
-
-    def edit(image: FileDataset) -> None:
-        renew(image)
-        image.PhotometricInterpretation = label
-        image.NumberOfFrames = len(frames)
-        image.PixelData = encapsulate([add_comment(frame, COMMENT_SIZE) for frame in frames])
-
-    return change(Path(get_testdata_file("SC_rgb_jpeg_dcmtk.dcm")), edit)
-
-
-def list_colours() -> list[tuple[str, bytes, bool]]:
-    """Images of colour, and whether stream and label agree."""
-    ycc = get_frame(read(Path(get_testdata_file("SC_rgb_jpeg_dcmtk.dcm"))))  # JFIF
-    without_marker = ycc[:2] + ycc[2 + JFIF_SEGMENT :]
-    rgb = get_frame(read(Path(get_testdata_file("SC_rgb_dcmtk_+eb+cr.dcm"))))  # Adobe's marker
-    return [
-        ("JFIF, YBR_FULL", make_colours("YBR_FULL", ycc), True),
-        ("no marker, YBR_FULL_422", make_colours("YBR_FULL_422", without_marker), True),
-        ("some with marker, YBR_FULL", make_colours("YBR_FULL", ycc, without_marker), True),
-        ("Adobe's marker, RGB", make_colours("RGB", rgb), True),
-        ("JFIF, RGB", make_colours("RGB", ycc), False),
-        ("no marker, RGB", make_colours("RGB", without_marker), False),
-        ("Adobe's marker, YBR_FULL", make_colours("YBR_FULL", rgb), False),
-        ("frames of both", make_colours("RGB", rgb, ycc), False),
-        ("frames of both", make_colours("YBR_FULL", ycc, rgb), False),
-    ]
-
-
-@pytest.mark.parametrize("target", [EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS])
-def test_colours_stay_what_a_viewer_saw(server: OrthancServer, target: UID) -> None:
-    tune(server, TransferSyntax=target, OfCompressed=True)
-    for name, content, is_agreed in list_colours():
-        _, stored = upload_and_read_back(server, name, content)
-        transcoding = list_transcodings(server, 1)[0]
-        if is_agreed and "YBR" in name and transcoding["Outcome"] == "Declined":
-            assert "Orthanc would show" in transcoding["Reason"]  # test_pictures.py has which
-            assert stored == content
-        elif is_agreed:
-            assert transcoding["Outcome"] == "Transcoded", (name, transcoding)
-            check_unharmed(server, name, content, stored, target)
-        else:
-            assert transcoding["Outcome"] == "Declined", (name, transcoding)
-            assert "colours" in transcoding["Reason"]
-            assert stored == content

@@ -150,19 +150,6 @@ def test_a_file_is_two_writes_and_is_synced(
             assert (sum(call.is_write() for call in calls) == 2) == is_at_once
 
 
-def test_without_the_probe_it_is_kept_without_effect(start_orthanc: StartOrthanc) -> None:
-    orthanc = start_orthanc(perf={"SocketProbe": False})
-    key = "Storage.WriteAtOnce"
-    assert key not in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
-    set_at_once(orthanc, True)
-    assert key in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
-
-
-def test_status_says_that_it_is_in_effect(start_orthanc: StartOrthanc) -> None:
-    orthanc = start_orthanc(perf=AT_ONCE)
-    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
-
-
 # ---- What breaks ---------------------------------------------------------------------------------
 
 

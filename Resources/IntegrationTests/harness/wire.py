@@ -38,20 +38,25 @@ def make_item(kind: int, value: bytes) -> bytes:
     return struct.pack(">BxH", kind, len(value)) + value
 
 
+def make_context(number: int, sop_class: str = VERIFICATION) -> bytes:
+    context = struct.pack(">Bxxx", number)
+    context += make_item(0x30, sop_class.encode())
+    return make_item(0x20, context + make_item(0x40, IMPLICIT_LITTLE_ENDIAN.encode()))
+
+
 def make_associate_request(
     calling: bytes,
     sop_class: str = VERIFICATION,
     implementation: bytes = b"",
     called: bytes = b"ORTHANC",
+    contexts: bytes = b"",
 ) -> bytes:
-    context = struct.pack(">Bxxx", CONTEXT)
-    context += make_item(0x30, sop_class.encode())
-    context += make_item(0x40, IMPLICIT_LITTLE_ENDIAN.encode())
     user = make_item(0x51, struct.pack(">I", 16384)) + make_item(0x52, b"1.2.3.4")
     user += make_item(0x55, implementation) if implementation else b""
     body = struct.pack(">Hxx16s16s32x", 1, called.ljust(16), calling.ljust(16))
     body += make_item(0x10, APPLICATION_CONTEXT.encode())
-    body += make_item(0x20, context) + make_item(0x50, user)
+    body += contexts or make_context(CONTEXT, sop_class)
+    body += make_item(0x50, user)
     return struct.pack(">BxI", 1, len(body)) + body
 
 
