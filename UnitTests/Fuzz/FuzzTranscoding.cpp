@@ -27,9 +27,8 @@ namespace
   using Outcome = TranscodingOutcome;
 
   const std::vector<std::string> SYNTAXES = {
-      Uid::JPEG_LOSSLESS_SV1,      Uid::RLE_LOSSLESS,           Uid::JPEG_LS_LOSSLESS,
-      Uid::EXPLICIT_LITTLE_ENDIAN, Uid::DEFLATED_LITTLE_ENDIAN, Uid::JPEG_BASELINE,
-      Uid::JPEG_LS_NEAR_LOSSLESS,
+      Uid::JPEG_LOSSLESS_SV1,      Uid::RLE_LOSSLESS,  Uid::JPEG_LS_LOSSLESS,
+      Uid::EXPLICIT_LITTLE_ENDIAN, Uid::JPEG_BASELINE, Uid::JPEG_LS_NEAR_LOSSLESS,
   };
 
 

@@ -24,9 +24,8 @@
 
 namespace OrthancPerf
 {
-  // The codestreams of FakeCodestream.h, and deflated data sets that are none the smaller, for
-  // files that may hold anything: what is not well-formed is refused with a std::exception. It also
-  // reads what the encoder of this project writes.
+  // The codestreams of FakeCodestream.h, for files that may hold anything: what is not well-formed
+  // is refused with a std::exception. It also reads what the encoder of this project writes.
   namespace FakeCodec
   {
     // Bytes of a frame that is not compressed
@@ -116,83 +115,10 @@ namespace OrthancPerf
     }
 
 
-    // Where the data set begins: behind preamble, prefix, and File Meta Information with its length
-    inline std::size_t FindDataSet(const std::string& file)
-    {
-      constexpr std::size_t LENGTH = 140;
-      std::size_t length = 0;
-
-      for (std::size_t i = 4; i > 0; i--)
-      {
-        length = length << 8 | static_cast<std::uint8_t>(file.at(LENGTH + i - 1));
-      }
-
-      return LENGTH + 4 + length;
-    }
-
-
-    // RFC 1951 section 3.2.4: blocks as they are
-    inline std::string Deflate(DataSetEditor& editor)
-    {
-      constexpr std::size_t LONGEST = 65535;
-      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
-      const std::string file = editor.Write();
-      const std::size_t begin = FindDataSet(file);
-      std::string deflated = file.substr(0, begin);
-
-      for (std::size_t i = begin; i < file.size(); i += LONGEST)
-      {
-        const std::size_t length = std::min(LONGEST, file.size() - i);
-        deflated += i + length == file.size() ? '\1' : '\0';
-        AppendInteger(deflated, length, 2);
-        AppendInteger(deflated, ~length & 0xffff, 2);
-        deflated += file.substr(i, length);
-      }
-
-      return deflated;
-    }
-
-
-    inline std::string Inflate(const std::string& deflated)
-    {
-      const std::string uid = TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
-      const std::size_t begin = FindDataSet(deflated);
-      std::string file = deflated.substr(0, begin);
-      const std::size_t syntax = file.find(uid);
-
-      if (syntax == std::string::npos)
-      {
-        throw CodecError("no deflated file");
-      }
-
-      file.replace(syntax, uid.size(), TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
-      file.insert(syntax + std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).size(),
-                  uid.size() - std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).size(), '\0');
-      bool isLast = false;
-
-      for (std::size_t i = begin; !isLast;)
-      {
-        const std::size_t length = static_cast<std::uint8_t>(deflated.at(i + 1)) |
-                                   static_cast<std::uint8_t>(deflated.at(i + 2)) << 8;
-        isLast = deflated.at(i) == '\1';
-        file += deflated.substr(i + 5, length);
-        i += 5 + length;
-      }
-
-      const DataSetEditor editor{ReceivedFile(file)};
-      return editor.Write();
-    }
-
-
     // The file in Explicit VR Little Endian
     inline std::string Uncompress(const std::string& file)
     {
       const ImageDescription image = DescribeImage(file.data(), file.size());
-
-      if (image.isDeflated)
-      {
-        return Inflate(file);
-      }
 
       if (image.kind == PixelDataKind::Encapsulated)
       {
@@ -305,8 +231,7 @@ namespace OrthancPerf
         SpoilAttributes(editor, lie);
       }
 
-      return target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN ? FakeCodec::Deflate(editor)
-                                                                 : editor.Write();
+      return editor.Write();
     }
 
   private:
