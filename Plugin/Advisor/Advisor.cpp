@@ -110,13 +110,8 @@ namespace OrthancPerf
     }
 
     present_ = std::move(present);
-    Forget(now - DAY);
-  }
 
-
-  void Advisor::Forget(std::int64_t before)
-  {
-    while (!past_.empty() && (past_.size() > MAXIMUM_RECORDS || *past_.front().end < before))
+    while (!past_.empty() && (past_.size() > MAXIMUM_RECORDS || *past_.front().end < now - DAY))
     {
       past_.pop_front();
     }

@@ -44,7 +44,6 @@ namespace OrthancPerf
     using Key = std::pair<std::string, std::string>;  // identifier and peer
 
     void Remember(std::vector<Finding>& findings);
-    void Forget(std::int64_t before);
 
     const Gather gather_;
     const std::vector<Rule> rules_;

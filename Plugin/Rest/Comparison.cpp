@@ -67,12 +67,6 @@ namespace OrthancPerf
 
       return targets;
     }
-
-
-    double GetRate(double bytes, Duration duration)
-    {
-      return bytes / ToSeconds(duration);
-    }
   }
 
 
@@ -316,9 +310,10 @@ namespace OrthancPerf
          {"Failed", ToJson(row.failed)},
          {"Reason", IfAny(row.reason)},
          {"Ratio", OnlyIf(isEncoded, row.uncompressedSize / row.targetSize)},
-         {"EncodeBytesPerSecond", OnlyIf(isEncoded, GetRate(row.uncompressedSize, row.encoding))},
+         {"EncodeBytesPerSecond",
+          OnlyIf(isEncoded, row.uncompressedSize / ToSeconds(row.encoding))},
          {"DecodeBytesPerSecond",
-          OnlyIf(row.decodedSize > 0, GetRate(row.decodedSize, row.decoding))},
+          OnlyIf(row.decodedSize > 0, row.decodedSize / ToSeconds(row.decoding))},
          {"Lossless", OnlyIf(row.same + row.different > 0, row.different == 0)},
          {"MeanError", OnlyIf(row.measured > 0, row.errors / static_cast<double>(row.measured))},
          {"MaximumError", OnlyIf(row.measured > 0, row.largestError)}});

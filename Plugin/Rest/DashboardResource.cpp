@@ -14,12 +14,6 @@ namespace OrthancPerf
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-    void AddSecurityHeaders(RestAnswer& answer)
-    {
-      answer.headers["Content-Security-Policy"] = POLICY;
-      answer.headers["Referrer-Policy"] = "no-referrer";
-    }
-
 
     // The files are loaded as "app.js?v=tag": that address never changes its content
     bool IsForever(const RestRequest& request, const DashboardFile& file)
@@ -34,7 +28,8 @@ namespace OrthancPerf
       const std::string tag = "\"" + std::string(file.tag) + "\"";
 
       RestAnswer answer;
-      AddSecurityHeaders(answer);
+      answer.headers["Content-Security-Policy"] = POLICY;
+      answer.headers["Referrer-Policy"] = "no-referrer";
       answer.contentType = file.contentType;
       answer.headers["ETag"] = tag;
       answer.headers["Vary"] = "Accept";

@@ -30,10 +30,9 @@ namespace OrthancPerf
     }
 
     // What Orthanc answers with, given back to it at the end
-    class AnswerBuffer
+    struct AnswerBuffer
     {
-    public:
-      explicit AnswerBuffer(OrthancPluginContext* context) : context_(context)
+      explicit AnswerBuffer(OrthancPluginContext* context) : context(context)
       {
       }
 
@@ -42,22 +41,16 @@ namespace OrthancPerf
 
       ~AnswerBuffer()
       {
-        OrthancPluginFreeMemoryBuffer(context_, &buffer_);
-      }
-
-      OrthancPluginMemoryBuffer* GetTarget()
-      {
-        return &buffer_;
+        OrthancPluginFreeMemoryBuffer(context, &buffer);
       }
 
       std::string ToString() const
       {
-        return std::string(static_cast<const char*>(buffer_.data), buffer_.size);
+        return std::string(static_cast<const char*>(buffer.data), buffer.size);
       }
 
-    private:
-      OrthancPluginContext* const context_;
-      OrthancPluginMemoryBuffer buffer_ = {};
+      OrthancPluginContext* const context;
+      OrthancPluginMemoryBuffer buffer = {};
     };
 
     // Those that have no cause in what was asked; Orthanc's own text needs its context
@@ -162,7 +155,7 @@ namespace OrthancPerf
   void Orthanc::LookUp(const std::string& identifier) const
   {
     AnswerBuffer answer(context_);
-    Check(OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", identifier.data(),
+    Check(OrthancPluginRestApiPost(context_, &answer.buffer, "/tools/lookup", identifier.data(),
                                    static_cast<std::uint32_t>(identifier.size())),
           "POST /tools/lookup");
   }
@@ -218,7 +211,7 @@ namespace OrthancPerf
   std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
   {
     AnswerBuffer answer(context_);
-    Check(OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str()),
+    Check(OrthancPluginGetDicomForInstance(context_, &answer.buffer, instanceId.c_str()),
           "GetDicomForInstance");
     return answer.ToString();
   }
@@ -227,7 +220,7 @@ namespace OrthancPerf
   {
     AnswerBuffer answer(context_);
     const OrthancPluginErrorCode code =
-        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
+        OrthancPluginRestApiGet(context_, &answer.buffer, uri.c_str());
 
     switch (code)
     {

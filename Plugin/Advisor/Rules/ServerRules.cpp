@@ -33,21 +33,6 @@ namespace OrthancPerf
     }
 
 
-    const char* NameObstacle(Phase phase)
-    {
-      return phase == Phase::Storage  ? "the storage"
-             : phase == Phase::Index  ? "the database"
-             : phase == Phase::Commit ? "the storage or the database"
-                                      : "what comes before the storage";
-    }
-
-
-    bool IsSilentForLess(const StuckInstance& a, const StuckInstance& b)
-    {
-      return a.silence < b.silence;
-    }
-
-
     // A single one is enough: what is only slow is not among them (InstanceTracker::ListStuck)
     std::optional<Judgement> JudgeStuck(const Evidence& evidence)
     {
@@ -58,21 +43,20 @@ namespace OrthancPerf
         return std::nullopt;
       }
 
-      const StuckInstance longest = *std::max_element(stuck.begin(), stuck.end(), IsSilentForLess);
-      const double traffic = evidence.received.GetSecondsWithPauses();
+      StuckInstance longest = stuck.front();
       double waited = 0;
 
       for (const StuckInstance& instance : stuck)
       {
+        longest = instance.silence > longest.silence ? instance : longest;
         waited += ToSeconds(instance.silence);
       }
 
-      Judgement judgement({{"Instances", static_cast<Json::UInt64>(stuck.size())},
-                           {"Phase", ToLabel(longest.phase)},
-                           {"LongestTime", ToSeconds(longest.silence)}},
-                          Cost{waited / (waited + traffic), std::nullopt}, ToLabel(longest.phase));
-      judgement.words["Obstacle"] = NameObstacle(longest.phase);
-      return judgement;
+      const double traffic = evidence.received.GetSecondsWithPauses();
+      return Judgement({{"Instances", static_cast<Json::UInt64>(stuck.size())},
+                        {"Phase", ToLabel(longest.phase)},
+                        {"LongestTime", ToSeconds(longest.silence)}},
+                       Cost{waited / (waited + traffic), std::nullopt}, ToLabel(longest.phase));
     }
 
 

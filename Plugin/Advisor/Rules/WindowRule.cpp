@@ -62,17 +62,6 @@ namespace OrthancPerf
     }
 
 
-    Judgement MakeKernelLimit(const char* sysctl, const std::string& value, std::uint64_t bytes,
-                              double window)
-    {
-      Judgement judgement(
-          {{"Sysctl", sysctl}, {"Limit", static_cast<double>(bytes)}, {"Window", window}}, {},
-          "Kernel");
-      judgement.words["Value"] = value;  // to be set
-      return judgement;
-    }
-
-
     // Of the kernel's largest buffer, the window that shows that autotuning has come to its end:
     // half of it is the kernel's own overhead (tcp(7), tcp_adv_win_scale)
     constexpr double WINDOW_AT_ITS_END = 0.4;
@@ -92,16 +81,10 @@ namespace OrthancPerf
 
       if (const std::optional<std::uint64_t> asked = GetFixedBuffer(peer, evidence))
       {
-        const std::uint64_t allowed =
+        const std::uint64_t cap =
             isReceive ? kernel.largestReceiveBuffer : kernel.largestSendBuffer;
-
-        if (allowed != 0 && *asked > allowed)
-        {
-          return MakeKernelLimit(isReceive ? "net.core.rmem_max" : "net.core.wmem_max",
-                                 std::to_string(*asked), allowed, static_cast<double>(allowed));
-        }
-
-        Judgement judgement({{"Window", static_cast<double>(*asked)}}, {}, "Tuning");
+        const std::uint64_t buffer = cap == 0 ? *asked : std::min(*asked, cap);
+        Judgement judgement({{"Window", static_cast<double>(buffer)}}, {}, "Tuning");
         judgement.document =
             MakeOption("DicomSockets", isReceive ? "ReceiveBuffer" : "SendBuffer", "auto");
         return judgement;
@@ -109,11 +92,12 @@ namespace OrthancPerf
 
       const std::uint64_t end = kernel.largestAutomaticReceive;
       const double window = peer.tcp ? peer.tcp->receiveWindow.value_or(0) : 0;
-      return !isReceive || end == 0 || end >= ENOUGH ||
-                     window < WINDOW_AT_ITS_END * static_cast<double>(end)
-                 ? std::nullopt
-                 : std::optional<Judgement>(MakeKernelLimit(
-                       "net.ipv4.tcp_rmem", "4096 131072 " + std::to_string(ENOUGH), end, window));
+      return JudgeIf(isReceive && end != 0 && end < ENOUGH &&
+                         window >= WINDOW_AT_ITS_END * static_cast<double>(end),
+                     {{"Sysctl", "net.ipv4.tcp_rmem"},
+                      {"Limit", static_cast<double>(end)},
+                      {"Window", window}},
+                     {}, "Kernel", {{"Value", "4096 131072 " + std::to_string(ENOUGH)}});
     }
 
 

@@ -5,6 +5,8 @@
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 #include <future>
 #include <set>
@@ -207,56 +209,44 @@ namespace OrthancPerf
   {
     const std::string path = std::string(INGEST_TRANSCODING) + ".";
     const std::string name = ToLabel(settings.engine);
+    const std::string& target = settings.transferSyntax;
     const bool isAny = settings.engine == EngineChoice::Automatic;
     bool isAvailable = isAny;
     std::string available = "\"auto\"";
-    std::string switchedOff;
-    std::set<std::string> written;
+    std::string problems;
+    std::set<std::string> written;  // names
 
     for (const EngineVerdict& verdict : GetVerdicts())
     {
       available += verdict.isAvailable ? ", \"" + verdict.engine + "\"" : "";
 
-      if (!isAny && verdict.engine != name)
+      if (isAny || verdict.engine == name)
       {
-        continue;
-      }
+        isAvailable = isAvailable || verdict.isAvailable;
+        problems += "; \"" + verdict.engine + "\": " + Explain(verdict.engine, target);
 
-      isAvailable = isAvailable || verdict.isAvailable;
-
-      for (const SyntaxVerdict& syntax : verdict.syntaxes)
-      {
-        if (IsUsable(verdict, syntax.transferSyntax))
+        for (const SyntaxVerdict& syntax : verdict.syntaxes)
         {
-          written.insert(syntax.transferSyntax);
-        }
-        else if (syntax.state == SyntaxVerdict::State::SwitchedOff &&
-                 syntax.transferSyntax == settings.transferSyntax)
-        {
-          switchedOff += "; \"" + verdict.engine + "\" has it switched off: " + syntax.reason;
+          if (IsUsable(verdict, syntax.transferSyntax))
+          {
+            written.insert(GetSyntaxName(syntax.transferSyntax));
+          }
         }
       }
     }
 
     if (!isAvailable)
     {
-      throw SettingError::ForValue(path + "Engine", name,
-                                   available + "; \"" + name + "\": " + Explain(name, ""));
+      throw SettingError::ForValue(path + "Engine", name, available + problems);
     }
 
-    if (!settings.transferSyntax.empty() && written.count(settings.transferSyntax) == 0)
+    if (!target.empty() && written.count(GetSyntaxName(target)) == 0)
     {
-      std::string names;
-
-      for (const std::string& syntax : written)
-      {
-        names += (names.empty() ? "" : ", ") + GetSyntaxName(syntax);
-      }
-
+      const std::string names = boost::algorithm::join(written, ", ");
       throw SettingError::ForValue(
-          path + "TransferSyntax", settings.transferSyntax,
+          path + "TransferSyntax", target,
           "\"\" or what " + (isAny ? "the engines write" : "the engine \"" + name + "\" writes") +
-              " here: " + (names.empty() ? "nothing" : names) + switchedOff);
+              " here: " + (names.empty() ? "nothing" : names) + problems);
     }
   }
 

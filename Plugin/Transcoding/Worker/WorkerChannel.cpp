@@ -34,6 +34,29 @@ namespace OrthancPerf
 
       return result;
     }
+
+
+    // All bytes, in as many calls as it takes
+    template <typename Call>
+    void TransferAll(const char* name, std::size_t size, const Call& call)
+    {
+      for (std::size_t done = 0; done < size;)
+      {
+        const ssize_t count = Repeat([&] { return call(done); });
+
+        if (count < 0)
+        {
+          ThrowSystemError(name);
+        }
+
+        if (count == 0)
+        {
+          throw std::runtime_error("the shared memory is shorter than was said");
+        }
+
+        done += static_cast<std::size_t>(count);
+      }
+    }
   }
 
 
@@ -119,44 +142,21 @@ namespace OrthancPerf
   void WorkerChannel::WriteMemory(const void* data, std::size_t size)
   {
     const char* const bytes = static_cast<const char*>(data);
-
-    for (std::size_t done = 0; done < size;)
-    {
-      const ssize_t count = Repeat(
-          [&]
-          { return pwrite(memory_.Get(), bytes + done, size - done, static_cast<off_t>(done)); });
-
-      if (count < 0)
-      {
-        ThrowSystemError("pwrite");
-      }
-
-      done += static_cast<std::size_t>(count);
-    }
+    TransferAll("pwrite", size,
+                [&](std::size_t done) {
+                  return pwrite(memory_.Get(), bytes + done, size - done, static_cast<off_t>(done));
+                });
   }
 
 
   std::string WorkerChannel::ReadMemory(std::size_t size) const
   {
     std::string bytes(size, '\0');
-
-    for (std::size_t done = 0; done < size;)
-    {
-      const ssize_t count = Repeat(
-          [&]
-          {
-            return pread(memory_.Get(), bytes.data() + done, bytes.size() - done,
-                         static_cast<off_t>(done));
-          });
-
-      if (count <= 0)
-      {
-        throw std::runtime_error("the shared memory is shorter than was said");
-      }
-
-      done += static_cast<std::size_t>(count);
-    }
-
+    TransferAll("pread", size,
+                [&](std::size_t done) {
+                  return pread(memory_.Get(), bytes.data() + done, size - done,
+                               static_cast<off_t>(done));
+                });
     return bytes;
   }
 

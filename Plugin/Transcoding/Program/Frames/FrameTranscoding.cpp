@@ -53,33 +53,18 @@ namespace OrthancPerf
     public:
       // Of an image that Obstacles.h has nothing against. Throws CodecError.
       FrameSource(const IFrameCodec& codec, const ImageDescription& image) :
+        format{image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
+               image.bitsStored, image.highBit, image.pixelRepresentation != 0},
+        colors(ToTerm(GetDecoded(ParsePhotometric(image.photometricInterpretation)))),
+        frames(image.frames),
         codec_(codec),
         image_(image),
-        syntax_(*FindTransferSyntax(image.transferSyntax)),
-        format_{image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
-                image.bitsStored, image.highBit, image.pixelRepresentation != 0},
-        colors_(ToTerm(GetDecoded(ParsePhotometric(image.photometricInterpretation))))
+        syntax_(*FindTransferSyntax(image.transferSyntax))
       {
         if (image.kind == PixelDataKind::Encapsulated)
         {
           fragments_ = FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
         }
-      }
-
-      const FrameFormat& GetFormat() const noexcept
-      {
-        return format_;
-      }
-
-      // Photometric Interpretation of the decoded frames
-      std::string_view GetColors() const noexcept
-      {
-        return colors_;
-      }
-
-      std::size_t GetCount() const noexcept
-      {
-        return image_.frames;
       }
 
       // Valid until the next call. Throws CodecError or NotCovered.
@@ -88,7 +73,7 @@ namespace OrthancPerf
         const std::string_view frame =
             image_.kind == PixelDataKind::Encapsulated ? GetEncapsulated(index) : GetNative(index);
 
-        if (frame.size() != format_.GetFrameSize())
+        if (frame.size() != format.GetFrameSize())
         {
           throw CodecError("A frame has another size than its image says");
         }
@@ -100,28 +85,29 @@ namespace OrthancPerf
       void MeasureRange(SampleRange& range, SampleRange& unpadded)
       {
         isMeasured_ = true;
-        decoded_.resize(GetCount());
+        decoded_.resize(frames);
 
-        for (std::size_t i = 0; i < GetCount(); i++)
+        for (std::size_t i = 0; i < frames; i++)
         {
           const std::string_view frame = Get(i);
-          range.Widen(frame, format_, {});
+          range.Widen(frame, format, {});
 
           if (image_.padding.has_value())
           {
-            unpadded.Widen(frame, format_, {image_.padding->first, image_.padding->second});
+            unpadded.Widen(frame, format, {image_.padding->first, image_.padding->second});
           }
         }
 
         unpadded = unpadded.IsEmpty() ? range : unpadded;
       }
 
+      const FrameFormat format;
+      const std::string_view colors;  // Photometric Interpretation of the decoded frames
+      const std::size_t frames;
+
       // Whether one of the frames so far was compressed with loss. DICOM PS3.3 section
       // C.7.6.1.1.5: the transfer syntax may have been the only thing that said so.
-      bool HasLoss() const noexcept
-      {
-        return hasLoss_;
-      }
+      bool hasLoss = false;
 
     private:
       std::string_view GetNative(std::size_t index)
@@ -134,7 +120,7 @@ namespace OrthancPerf
           return frame;
         }
 
-        decoded_.front() = InterleavePlanes(frame, format_);
+        decoded_.front() = InterleavePlanes(frame, format);
         return decoded_.front();
       }
 
@@ -146,12 +132,12 @@ namespace OrthancPerf
         {
           std::string storage;
           const std::string_view frame = Join(fragments_[index], storage);
-          samples = DecodeFrame(codec_, syntax_.codestream, format_, frame);
+          samples = DecodeFrame(codec_, syntax_.codestream, format, frame);
 
           // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both.
-          hasLoss_ |= syntax_.codestream == CodestreamKind::Jpeg2000
-                          ? !ReadCodestreamHeader(syntax_.codestream, frame).isLossless
-                          : syntax_.isLossy;
+          hasLoss |= syntax_.codestream == CodestreamKind::Jpeg2000
+                         ? !ReadCodestreamHeader(syntax_.codestream, frame).isLossless
+                         : syntax_.isLossy;
         }
 
         return samples;
@@ -160,9 +146,6 @@ namespace OrthancPerf
       const IFrameCodec& codec_;
       const ImageDescription& image_;
       const TransferSyntax& syntax_;
-      const FrameFormat format_;
-      const std::string_view colors_;
-      bool hasLoss_ = false;
       std::vector<FrameFragments> fragments_;  // of each encapsulated frame
       bool isMeasured_ = false;
       std::vector<std::string> decoded_{1};  // by frame if they were measured, else the latest one
@@ -173,8 +156,7 @@ namespace OrthancPerf
     {
       const bool isLossy = target.isLossy && (target.codestream != CodestreamKind::JpegLs ||
                                               GetNearLosslessError(quality) > 0);
-      EncodingTask task = {target, quality, isLossy, source.GetFormat(), source.GetColors(),
-                           {},     {}};
+      EncodingTask task = {target, quality, isLossy, source.format, source.colors, {}, {}};
 
       if (isLossy)
       {
@@ -278,9 +260,9 @@ namespace OrthancPerf
                             const TransferSyntax& target, unsigned int quality)
     {
       const EncodingTask task = MakeTask(source, target, quality);
-      EncapsulatedPixels pixels(source.GetCount());
+      EncapsulatedPixels pixels(source.frames);
 
-      for (std::size_t i = 0; i < source.GetCount(); i++)
+      for (std::size_t i = 0; i < source.frames; i++)
       {
         pixels.BeginFrame().append(EncodeFrame(codec, task, source.Get(i)));
         pixels.EndFrame();
@@ -294,14 +276,14 @@ namespace OrthancPerf
     void Decode(FrameSource& source, DataSetEditor& editor)
     {
       std::string pixels;
-      pixels.reserve(source.GetFormat().GetFrameSize() * source.GetCount());
+      pixels.reserve(source.format.GetFrameSize() * source.frames);
 
-      for (std::size_t i = 0; i < source.GetCount(); i++)
+      for (std::size_t i = 0; i < source.frames; i++)
       {
         pixels.append(source.Get(i));
       }
 
-      editor.Set(TAG_PIXEL_DATA, source.GetFormat().bitsAllocated > 8 ? "OW" : "OB", pixels);
+      editor.Set(TAG_PIXEL_DATA, source.format.bitsAllocated > 8 ? "OW" : "OB", pixels);
     }
 
 
@@ -315,7 +297,7 @@ namespace OrthancPerf
       if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
       {
         FrameSource source(codec, image);
-        std::string_view colors = source.GetColors();
+        std::string_view colors = source.colors;
 
         if (target.isEncapsulated)
         {
@@ -326,7 +308,7 @@ namespace OrthancPerf
           Decode(source, editor);
         }
 
-        if (source.HasLoss())
+        if (source.hasLoss)
         {
           editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
         }

@@ -50,28 +50,20 @@ namespace OrthancPerf
       return {value->GetPointer(), value->GetLength()};
     }
 
-    gdcm::PhotometricInterpretation::PIType GetColors(const FrameFormat& format, bool isRgb)
-    {
-      if (format.samples == 1)
-      {
-        return gdcm::PhotometricInterpretation::MONOCHROME2;
-      }
-
-      return isRgb ? gdcm::PhotometricInterpretation::RGB
-                   : gdcm::PhotometricInterpretation::YBR_FULL;
-    }
-
     // "bits" of each sample are coded. No codec converts colours, unless they are said to be RGB.
     void SetUp(gdcm::ImageCodec& codec, const FrameFormat& format, unsigned int bits, bool isSigned,
                bool isRgb)
     {
+      using Colors = gdcm::PhotometricInterpretation;
       const std::array<unsigned int, 3> dimensions = {static_cast<unsigned int>(format.columns),
                                                       static_cast<unsigned int>(format.rows), 1};
       const auto width = static_cast<unsigned short>(bits);
       codec.SetNumberOfDimensions(2);
       codec.SetDimensions(dimensions.data());
       codec.SetPlanarConfiguration(0);
-      codec.SetPhotometricInterpretation(GetColors(format, isRgb));
+      codec.SetPhotometricInterpretation(format.samples == 1 ? Colors::MONOCHROME2
+                                         : isRgb             ? Colors::RGB
+                                                             : Colors::YBR_FULL);
       codec.SetNeedOverlayCleanup(false);
       codec.SetPixelFormat(gdcm::PixelFormat(static_cast<unsigned short>(format.samples), width,
                                              width, static_cast<unsigned short>(bits - 1),
