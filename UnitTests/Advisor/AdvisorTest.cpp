@@ -150,36 +150,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(AdvisorTest, AFindingLooksLikeThisAsJson)
-  {
-    Finding finding = MakeFinding("a", "CT1", 0.25);
-    finding.title = "Title";
-    finding.explanation = "Explanation";
-    finding.evidence["Figure"] = 1.5;
-    finding.remedy = {"Tuning", MakeOption("DicomSockets", "TcpNoDelay", true), "Text"};
-    finding.since = 1'800'000'000;
-
-    Json::Value expected;
-    expected["ID"] = "a";
-    expected["Peer"] = "CT1";
-    expected["Title"] = "Title";
-    expected["Explanation"] = "Explanation";
-    expected["Evidence"]["Figure"] = 1.5;
-    expected["Cost"]["ShareOfIngestTime"] = 0.25;
-    expected["Cost"]["EstimatedGain"] = Json::nullValue;
-    expected["Remedy"]["Kind"] = "Tuning";
-    expected["Remedy"]["Tuning"]["DicomSockets"]["TcpNoDelay"] = true;
-    expected["Remedy"]["Text"] = "Text";
-    expected["Since"] = "20270115T080000.000000";
-    EXPECT_EQ(expected, ToJson(finding));
-
-    finding.peer.clear();
-    finding.remedy = {"Peer", {}, "Text"};
-    EXPECT_FALSE(ToJson(finding).isMember("Peer"));
-    EXPECT_FALSE(ToJson(finding)["Remedy"].isMember("Peer"));
-  }
-
-
   class AllRulesTest : public RuleTest
   {
   };

@@ -22,38 +22,12 @@ namespace OrthancPerf
   }
 
 
-  TEST(MetricWriter, WritesTheHeadOfAFamilyOnceAndNoneWithoutSeries)
-  {
-    MetricWriter writer;
-    writer.Begin("none", MetricType::Counter, "None.");
-    writer.Add({}, std::nullopt);
-    writer.Add({}, BucketHistogram<BOUNDS>());
-    writer.Begin("disks", MetricType::Gauge, "Disks.");
-    writer.Add({{"server", "b"}, {"place", "a"}}, 1);
-    writer.Add({}, 2.5);
-    EXPECT_EQ("# HELP disks Disks.\n"
-              "# TYPE disks gauge\n"
-              "disks{place=\"a\",server=\"b\"} 1\n"
-              "disks 2.5\n",
-              writer.GetText());
-  }
-
-
   TEST(MetricWriter, WholeNumbersAreExactUpTo2To53)
   {
     MetricWriter writer;
     writer.Begin("a_total", MetricType::Counter, "A.");
     writer.Add({}, 9007199254740991.0);
     EXPECT_NE(std::string::npos, writer.GetText().find("\na_total 9007199254740991\n"));
-  }
-
-
-  TEST(MetricWriter, EscapesLabels)
-  {
-    MetricWriter writer;
-    writer.Begin("a", MetricType::Gauge, "A.");
-    writer.Add({{"label", "a\"b\\c\nd<script>"}}, 1);
-    EXPECT_NE(std::string::npos, writer.GetText().find(R"(a{label="a\"b\\c\nd<script>"} 1)"));
   }
 
 

@@ -784,24 +784,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ACommandOfACGetThatASmallPduDividesIsOne)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(0x0010), 10);
-    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
-    Write(connection, first, 20);
-    Write(connection, second, 21);
-    Write(connection, MakeDataSet(5000), 23);
-    Read(connection, MakeStoreResponse(0), 30);
-    Write(connection, MakeDimseCommand(0x8010), 31);
-    tracker_.OnClosing(connection, At(40));
-
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Stored, journal_.instances.front().outcome);
-    EXPECT_EQ(milliseconds(3), journal_.instances.front().phases.Get(Phase::Send));
-  }
-
-
   TEST_F(MessageRecorderTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
     tracker_.OnClosing(Accept(), At(50));

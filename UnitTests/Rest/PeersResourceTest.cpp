@@ -101,16 +101,6 @@ namespace OrthancPerf
     EXPECT_FALSE(received["Associations"].isMember("SetupTime"));
   }
 
-  TEST_F(PeersResourceTest, ShowsWhatThePeerSaysOfItself)
-  {
-    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
-    const Json::Value received = Get()[0]["Receive"];
-    EXPECT_EQ("CT1", received["CallingTitle"].asString());
-    EXPECT_EQ("ORTHANC", received["CalledTitle"].asString());
-    EXPECT_EQ("OFFIS_DCMTK_367", received["ImplementationVersion"].asString());
-    EXPECT_EQ(16384, received["MaximumPduLength"].asInt());
-  }
-
   TEST_F(PeersResourceTest, WhatOrthancSaysOfItselfIsNotThePeers)
   {
     FinishedAssociation association = MakeAssociation("PACS");

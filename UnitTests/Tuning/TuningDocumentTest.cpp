@@ -33,20 +33,3 @@ TEST(TuningDocument, AnyOtherValuesAreCustom)
   EXPECT_EQ(SocketPreset::Custom, FindPreset(sockets));
   EXPECT_FALSE(GetPresetValues(SocketPreset::Custom).has_value());
 }
-
-
-TEST(TuningDocument, LabelsCanBeReadBack)
-{
-  for (const SocketPreset preset : GetAllSocketPresets())
-  {
-    EXPECT_EQ(preset, ParseSocketPreset(ToLabel(preset)));
-  }
-
-  for (const EngineChoice engine : GetAllEngineChoices())
-  {
-    EXPECT_EQ(engine, ParseEngineChoice(ToLabel(engine)));
-  }
-
-  EXPECT_FALSE(ParseSocketPreset("").has_value());
-  EXPECT_FALSE(ParseEngineChoice("GDCM").has_value());
-}

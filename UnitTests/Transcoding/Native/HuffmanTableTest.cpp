@@ -8,19 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Each as frequent as all smaller ones and one more
-    CategoryCounts MakePowersOfTwo()
-    {
-      CategoryCounts counts = {};
-
-      for (std::size_t i = 0; i < counts.size(); i++)
-      {
-        counts[i] = std::uint64_t(1) << i;
-      }
-
-      return counts;
-    }
-
     // What codes may be at most, in units of the code space: the one of ones only stays free
     void ExpectPrefixCode(const HuffmanTable& table, const CategoryCounts& counts)
     {
@@ -72,30 +59,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(HuffmanTable, ACategoryAloneHasOneBit)
-  {
-    for (std::size_t i = 0; i < CATEGORY_COUNT; i++)
-    {
-      CategoryCounts counts = {};
-      counts[i] = 1000000;
-      const HuffmanTable table(counts);
-      EXPECT_EQ(1, table.GetCode(i).length);
-      ExpectPrefixCode(table, counts);
-    }
-  }
-
-
-  TEST(HuffmanTable, CodesHaveAtMostSixteenBits)
-  {
-    // Seventeen bits would be best for the rarest
-    const CategoryCounts counts = MakePowersOfTwo();
-    const HuffmanTable table(counts);
-    EXPECT_EQ(1, table.GetCode(16).length);
-    EXPECT_EQ(16, table.GetCode(0).length);
-    ExpectPrefixCode(table, counts);
-  }
-
-
   TEST(HuffmanTable, AnyCountsGiveAPrefixCode)
   {
     std::uint32_t seed = 1;
@@ -113,15 +76,5 @@ namespace OrthancPerf
       counts[static_cast<std::size_t>(round) % CATEGORY_COUNT]++;
       ExpectPrefixCode(HuffmanTable(counts), counts);
     }
-  }
-
-
-  TEST(HuffmanTable, TheSpecificationCountsTheCodesOfEachLength)
-  {
-    CategoryCounts counts = {};
-    counts[5] = 10;
-    counts[2] = 100;
-    const std::string specification = HuffmanTable(counts).GetSpecification();
-    EXPECT_EQ(std::string("\1\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\5", 18), specification);
   }
 }
