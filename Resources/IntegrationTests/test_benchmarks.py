@@ -50,9 +50,6 @@ from lab.cells import (
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
-from lab.ingest import (
-    multiply,
-)
 from lab.large import THREADS, make_large, wait_beside
 from lab.line import Line, make_usual
 from lab.machine import (
@@ -651,15 +648,6 @@ def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decli
         assert figures["ratio"] > 1
     assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
     assert "native writes JPEG Lossless only (2 of 3" in rle["Declined"]["native"]
-
-
-@pytest.mark.parametrize("senders", [1, 2, 3, 16])
-def test_each_sender_may_send_the_whole_series(senders: int) -> None:
-    series = [Image(Path(f"{number}.dcm"), str(number)) for number in range(12)]
-    sent = multiply(series, senders)
-    for sender in range(senders):
-        assert set(sent[sender::senders]) == set(series)
-    assert len(sent) == senders * len(series)
 
 
 def test_no_time_of_an_instance_is_told_twice() -> None:

@@ -95,13 +95,6 @@ def test_each_engine_is_measured_on_a_series(
         assert result["DecodeBytesPerSecond"] > 1e6
 
 
-def test_colour_in_several_frames_is_compared(server: OrthancServer) -> None:
-    content = compare(server, Resource=store(server, make_colour()))
-    verified = [one["TransferSyntax"] for one in content["Results"] if one.get("Lossless")]
-    assert JPEG_LOSSLESS_SV1 in verified
-    assert all(one.get("Lossless", True) for one in content["Results"])
-
-
 def test_nothing_is_stored_and_no_ingest_figure_moves(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:

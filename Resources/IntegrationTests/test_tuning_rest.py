@@ -106,19 +106,6 @@ def test_every_key_has_its_effect(server: OrthancServer) -> None:
     assert server.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
 
 
-def test_a_congestion_control_that_the_kernel_refuses_has_no_effect_yet(
-    server: OrthancServer,
-) -> None:
-    put(server, {"DicomSockets": {"CongestionControl": "no_such_thing"}})
-    status = server.get_json("/perf/status")
-    assert status["Tuning"]["NotYetInEffect"] == ["DicomSockets.CongestionControl"]
-    (problem,) = status["DicomSockets"]["Problems"]
-    assert "reno" in problem
-
-    put(server, {"DicomSockets": {"CongestionControl": ""}})
-    assert server.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
-
-
 def test_keys_without_effect_are_named(start_orthanc: StartOrthanc) -> None:
     """Those that need the probe."""
     orthanc = start_orthanc(perf={"SocketProbe": False})

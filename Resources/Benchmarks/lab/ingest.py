@@ -166,7 +166,7 @@ class Site:
         if self._setup.engine and (refusal := self._choose_engine()):
             return Entry({}, {self._setup.engine: refusal})
         self._warm_up(sender)
-        send = self._make_ways(count, self._list_sent(count))[sender]()
+        send = self._make_ways(count, self._images)[sender]()
         return Entry(
             {name: partial(self._measure, send, count, preset) for name, preset in PRESETS.items()}
         )
@@ -182,12 +182,12 @@ class Site:
         self._warm.add(sender)
 
     def _clear(self) -> None:
-        if not (self._setup.resends or self._arguments.whole):
+        if not self._setup.resends:
             self._tested.delete_all()
 
     def _measure(self, send: Send, senders: int, preset: str) -> Figures:
         """One series sent, and what the plugin saw of it."""
-        server, count = self._tested, len(self._list_sent(senders))
+        server, count = self._tested, len(self._images)
         tune_sockets(server, Preset=preset)
         self._clear()
         before, used = scrape(server), read_processor_times(server.pid)
@@ -209,9 +209,6 @@ class Site:
             "processor time": processor / count * 1000,
             **share_phases(sum_phases(before, after), count),
         }
-
-    def _list_sent(self, senders: int) -> list[Image]:
-        return multiply(self._images, senders) if self._arguments.whole else self._images
 
     def _compresses(self) -> bool:
         """Whether it does so with a small answer, as by itself before 1.12.2."""
@@ -251,8 +248,6 @@ class Site:
             throttle = stack.enter_context(throttle_writes(folder, self._arguments.writes))
         plugins = [self._arguments.plugin]
         options = {DICOM_THREADS: SEVERAL, **setup.options}
-        if self._arguments.whole:
-            options.setdefault("OverwriteInstances", True)
         if setup.has_postgresql:
             # Its data is where the others have theirs
             database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
@@ -308,19 +303,6 @@ def is_compressed(answer: tuple[int, bytes]) -> bool:
     return status == 200 and body.startswith(GZIP_START)
 
 
-def multiply(images: list[Image], senders: int) -> list[Image]:
-    """The whole series for each sender: the first one's first image, the second one's, and so on.
-
-    Each begins elsewhere, so that they do not meet at one image.
-    """
-    count = len(images)
-    return [
-        images[(place + sender * count // senders) % count]
-        for place in range(count)
-        for sender in range(senders)
-    ]
-
-
 def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
     """The seconds in each phase between two scrapes, of those that were seen."""
     sums = {}
@@ -365,8 +347,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
     parallel: list[int] = arguments.parallel
 
     def few(*counts: int) -> list[int]:
-        chosen = [count for count in parallel if count in counts]
-        return parallel if arguments.full or not chosen else chosen
+        return [count for count in parallel if count in counts] or parallel
 
     def published(sender: str, server: str, *more: int) -> list[tuple[str, int]]:
         """As many in parallel as report 002 has."""
@@ -387,7 +368,6 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
     of_senders = [cell for name in OF_BASE for cell in cross(of_base.get(name, few(4)), name)]
     single = [cell for cell in of_senders if cell[1] == 1]
     base = cross(up_to(SEVERAL), STORESCU)[-1:]
-    slow = 1 if arguments.full else SLOW_SHARE
     axes: dict[str, list[Setup]] = {
         # A single sender takes longest, and is what the page begins with: six turns, an interval
         "senders": [
@@ -458,13 +438,13 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         "storage": [
             Setup(DISK, cross(few(1), STORESCU, HTTP), place="disk", turns=2, patience=7),
             Setup(DISK, cross(few(4), STORESCU, HTTP), place="disk", patience=2),
-            Setup(SLOW, cross(up_to(SEVERAL), STORESCU), place="slow", share=slow),
+            Setup(SLOW, cross(up_to(SEVERAL), STORESCU), place="slow", share=SLOW_SHARE),
             Setup(
                 SLOW_ONE,
-                cross(up_to(SEVERAL if arguments.full else 2), STORESCU),
+                cross(up_to(2), STORESCU),
                 {DICOM_THREADS: 1},
                 place="slow",
-                share=slow,
+                share=SLOW_SHARE,
             ),
         ],
     }
@@ -583,16 +563,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--images", type=int, default=373, help="of the series, 525 kB each")
     command.add_argument(
         "--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once"
-    )
-    command.add_argument(
-        "--whole",
-        action="store_true",
-        help="each sender sends the whole series, over what is stored, as in report 002",
-    )
-    command.add_argument(
-        "--full",
-        action="store_true",
-        help="each of --parallel for every sender and setting, and all images on the slow disk",
     )
     command.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
     command.add_argument(
