@@ -271,7 +271,9 @@ namespace OrthancPerf
 
     if (!problem.empty() && !settings.transferSyntax.empty())
     {
-      warn_("IngestTranscoding.TransferSyntax has no effect: " + problem);
+      warn_((problem_.empty() ? "instances are stored as received: "
+                              : "IngestTranscoding.TransferSyntax has no effect: ") +
+            problem);
     }
     else if (problem.empty() && IsLossy(settings.transferSyntax))
     {

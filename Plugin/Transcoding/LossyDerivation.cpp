@@ -155,7 +155,7 @@ namespace OrthancPerf
       // UN, for instance, from software without a dictionary
       if (element->bytes.substr(4, 2) != "SQ")
       {
-        throw CodecError("a sequence that tells of the image's sources is of another VR than SQ");
+        throw CodecError("a sequence of source images has a VR other than SQ");
       }
 
       const bool hasDelimiter = element->bytes.substr(8, 4) == "\xff\xff\xff\xff";

@@ -331,7 +331,7 @@ namespace OrthancPerf
 
         if (!file.IsComplete() || !file.identity.HasSameIdentifiers(file_.identity))
         {
-          return "Orthanc would have other identifiers for it";
+          return "Orthanc would give it other identifiers";
         }
 
         if (const std::string other = FindOtherAttributes(file_.image, file.image); !other.empty())

@@ -219,7 +219,7 @@ namespace OrthancPerf
                .empty())
       {
         return sources.front().decoder + " and " + other.decoder +
-               " decode what came to other pixels";
+               " decode the received image to different pixels";
       }
     }
 

@@ -24,9 +24,9 @@ namespace OrthancPerf
 
       if (name == "Enabled")  // or the plugin would stay on
       {
-        throw SettingError::ForValue(
-            JoinPath(PERF, name), value,
-            "absent; its name is \"Enable\", as in Orthanc's other plugins");
+        throw SettingError("Unknown key \"Perf.Enabled\"; its name is \"Enable\", as in Orthanc's "
+                           "other plugins",
+                           JoinPath(PERF, name), Describe(value), "Enable");
       }
 
       if (key == keys.end())

@@ -89,17 +89,21 @@ def is_covered(plugin: Path, listed: list[Path]) -> bool:
 def find_taken_ports(configuration: dict[str, Any]) -> list[str]:
     """A line for each port that Orthanc will not get, with the option that names another one."""
     problems = []
+    ports: list[int] = []
     for key, server in (("HttpPort", "HttpServerEnabled"), ("DicomPort", "DicomServerEnabled")):
         port = configuration[key]
         if not isinstance(port, int) or not configuration.get(server, True):
             continue
+        option = "--" + key.removesuffix("Port").lower() + "-port"
+        if port in ports:
+            problems.append(f"{key} {port} is the HttpPort, too: choose another by {option}")
+        ports.append(port)
         with socket.socket() as listener:
             # As Orthanc does: a port whose last connections have just been closed is free
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 listener.bind(("", port))
             except (OSError, OverflowError) as error:
-                option = "--" + key.removesuffix("Port").lower() + "-port"
                 problems.append(f"{key} {port} cannot be had ({error}): choose another by {option}")
     return problems
 

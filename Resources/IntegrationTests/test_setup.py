@@ -105,7 +105,8 @@ def test_no_plugin_for_tests_gets_where_an_installed_orthanc_loads_it(tmp_path: 
     assert {"postgresql", "mariadb-server"} < installed
 
 
-def test_a_taken_port_is_told_before_anything_is_installed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_taken", [True, False], ids=["another program", "the other port"])
+def test_a_taken_port_is_told_before_anything_is_installed(tmp_path: Path, is_taken: bool) -> None:
     said = tmp_path / "said"
     start = copy_script(START, tmp_path)
     copy_script(CONFIGURE, tmp_path)
@@ -113,8 +114,12 @@ def test_a_taken_port_is_told_before_anything_is_installed(tmp_path: Path) -> No
         write_program(tmp_path / "Resources" / script, f'echo "{script}" >> "{said}"')
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        command = [start, "--dicom-port", str(taken.getsockname()[1]), "--http-port", "1"]
+        port = str(taken.getsockname()[1])
+        if is_taken:
+            taken.listen()
+        else:
+            taken.close()
+        command = [start, "--dicom-port", port, "--http-port", "1" if is_taken else port]
         ended = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
     assert ended.returncode != 0 and b"--dicom-port" in ended.stderr
     assert not said.exists()

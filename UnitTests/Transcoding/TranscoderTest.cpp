@@ -525,7 +525,7 @@ namespace OrthancPerf
           });
       Set(JPEG_LOSSLESS, EngineChoice::Native);
       ExpectLeftAlone(Send(source_), Outcome::Declined,
-                      "Orthanc would have other identifiers for it");
+                      "Orthanc would give it other identifiers");
     }
   }
 
@@ -634,7 +634,7 @@ namespace OrthancPerf
 
     for (const DicomTag tag : {0x00100020, 0x0020000d, 0x0020000e, 0x00080018})
     {
-      ExpectLeftAlone(send(tag), Outcome::Declined, "Orthanc would have other identifiers for it");
+      ExpectLeftAlone(send(tag), Outcome::Declined, "Orthanc would give it other identifiers");
     }
   }
 

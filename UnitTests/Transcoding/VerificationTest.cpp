@@ -164,7 +164,7 @@ namespace OrthancPerf
     other.Writes(editor.Write());
     const std::string file = Encode(good_, RLE);
     EXPECT_EQ(
-        "good and other decode what came to other pixels",
+        "good and other decode the received image to different pixels",
         FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&good_, &other}, {&good_}));
   }
 
@@ -191,7 +191,8 @@ namespace OrthancPerf
                         {&good_});
     };
 
-    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    constexpr const char* DISAGREEMENT =
+        "good and other decode the received image to different pixels";
     EXPECT_EQ("", verify(JPEG_BASELINE, 0));
     EXPECT_EQ("", verify(JPEG_BASELINE, 1));  // of a cosine, they may round in other ways
     EXPECT_EQ(DISAGREEMENT, verify(JPEG_BASELINE, 0x20));
@@ -221,7 +222,8 @@ namespace OrthancPerf
       return VerifyWithDecoderOf(wrong);
     };
 
-    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    constexpr const char* DISAGREEMENT =
+        "good and other decode the received image to different pixels";
     EXPECT_EQ(DISAGREEMENT, verify(0x60000102, 12, 0x40));  // an overlay in unused bits
     EXPECT_EQ(DISAGREEMENT, verify(0x00280102, 3, 1));      // a High Bit that can't be
     EXPECT_EQ("", verify(0x60000102, 12, 0));
@@ -245,7 +247,8 @@ namespace OrthancPerf
       return VerifyWithDecoderOf(wrong);
     };
 
-    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    constexpr const char* DISAGREEMENT =
+        "good and other decode the received image to different pixels";
     EXPECT_EQ(DISAGREEMENT, verify(0x00280103, "US", std::string("\1\0", 2)));
     EXPECT_EQ(DISAGREEMENT, verify(0x00280101, "US", std::string("\7\0", 2)));
     EXPECT_EQ(DISAGREEMENT, verify(0x00280004, "CS", "MONOCHROME1"));

@@ -244,7 +244,7 @@ namespace OrthancPerf
     {
       const std::string names = boost::algorithm::join(written, ", ");
       throw SettingError::ForValue(
-          path + "TransferSyntax", target,
+          path + "TransferSyntax", GetSyntaxName(target),
           "\"\" or what " + (isAny ? "the engines write" : "the engine \"" + name + "\" writes") +
               " here: " + (names.empty() ? "nothing" : names) + problems);
     }

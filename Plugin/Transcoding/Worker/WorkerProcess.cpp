@@ -164,7 +164,7 @@ namespace OrthancPerf
 
     if (!IsPlausible(response, limits))
     {
-      throw WorkerFailure("has given an answer that makes no sense");
+      throw WorkerFailure("sent an invalid answer");
     }
 
     EngineResult result;

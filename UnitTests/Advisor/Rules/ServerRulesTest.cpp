@@ -120,7 +120,7 @@ namespace OrthancPerf
     const std::vector<Finding> findings = JudgeAll();
     ASSERT_EQ(1U, findings.size());
     EXPECT_EQ("sqlite-lookup-index", findings[0].id);
-    EXPECT_EQ("To find an image by its UID takes SQLite 14 ms", findings[0].title);
+    EXPECT_EQ("SQLite takes 14 ms to find an image by its UID", findings[0].title);
     EXPECT_EQ("1.12.9", findings[0].evidence["Release"].asString());
     EXPECT_NE(std::string::npos,
               findings[0].remedy.text.find("sqlite3 '/var/lib/orthanc/db-v6/index' '"));

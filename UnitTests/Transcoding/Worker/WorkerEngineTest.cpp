@@ -305,8 +305,7 @@ namespace OrthancPerf
   {
     const Misbehaving misbehaving;
     EXPECT_EQ(misbehaving.GetReason("garbage"), "the program TestWorker ended with exit code 3");
-    EXPECT_EQ(misbehaving.GetReason("nonsense"),
-              "the program TestWorker has given an answer that makes no sense");
+    EXPECT_EQ(misbehaving.GetReason("nonsense"), "the program TestWorker sent an invalid answer");
     EXPECT_EQ(misbehaving.GetReason("lie" + std::string(100000, ' ')).substr(0, 22),
               "the program TestWorker");
     EXPECT_NE(misbehaving.GetFile("pid"), "");
