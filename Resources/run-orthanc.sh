@@ -17,9 +17,9 @@ the extra configuration says otherwise: "RemoteAccessAllowed" needs "RegisteredU
   --http-port PORT   for REST and the dashboard (8042)
   --dicom-port PORT  for DICOM (4242)
   --storage DIR      where images and database are kept (build/storage)
-  --config FILE      more of Orthanc's configuration, which wins over what this script sets,
-                     the options above excepted; paths in it are to be absolute; there is
-                     a sample in Resources/Configuration
+  --config FILE      more of Orthanc's configuration. It overrides what this script sets, but
+                     not the options above. Paths in it must be absolute. A sample is
+                     Resources/Configuration/perf.json
   --help             this text
 END
 }
@@ -34,11 +34,11 @@ check_port()
 {
   if [[ ! $2 =~ ^[0-9]{1,5}$ || $((10#$2)) -lt 1 || $((10#$2)) -gt 65535 ]]
   then
-    fail "$1 is to be a number from 1 to 65535, not \"$2\""
+    fail "$1 must be a number from 1 to 65535, not \"$2\""
   fi
 }
 
-# Without Python yet, when nothing is installed; a program listens where bash(1) gets a connection
+# Works without Python, when nothing is installed yet: a port is taken if bash(1) can connect to it
 is_taken()
 {
   (: > "/dev/tcp/127.0.0.1/$1") 2> /dev/null

@@ -184,7 +184,7 @@ namespace OrthancPerf
     const std::string page = origin.value_or("");
     throw RestError(403, "A page of another server" +
                              (page.empty() ? "" : ", \"" + DescribeText(page) + "\",") +
-                             " may not change anything here; a reverse proxy has to pass on the "
+                             " may not change anything here. A reverse proxy must pass on the "
                              "header \"Host\", or send it as \"X-Forwarded-Host\"");
   }
 }

@@ -96,7 +96,7 @@ def find_taken_ports(configuration: dict[str, Any]) -> list[str]:
             continue
         option = "--" + key.removesuffix("Port").lower() + "-port"
         if port in ports:
-            problems.append(f"{key} {port} is the HttpPort, too: choose another by {option}")
+            problems.append(f"{key} {port} is already the HttpPort: choose another by {option}")
         ports.append(port)
         with socket.socket() as listener:
             # As Orthanc does: a port whose last connections have just been closed is free
@@ -104,7 +104,9 @@ def find_taken_ports(configuration: dict[str, Any]) -> list[str]:
             try:
                 listener.bind(("", port))
             except (OSError, OverflowError) as error:
-                problems.append(f"{key} {port} cannot be had ({error}): choose another by {option}")
+                problems.append(
+                    f"{key} {port} is not available ({error}): choose another by {option}"
+                )
     return problems
 
 

@@ -524,8 +524,7 @@ namespace OrthancPerf
             editor.Set(tag, "LO", "1.2");
           });
       Set(JPEG_LOSSLESS, EngineChoice::Native);
-      ExpectLeftAlone(Send(source_), Outcome::Declined,
-                      "Orthanc would give it other identifiers");
+      ExpectLeftAlone(Send(source_), Outcome::Declined, "Orthanc would give it other identifiers");
     }
   }
 
