@@ -80,13 +80,12 @@ namespace OrthancPerf
     filterUpload_(filterUpload),
     recentInstances_(configuration.recentInstances),
     recentRequests_(configuration.recentInstances),
-    peers_(configuration.maximumPeers,
-           [this] { return GetOpenAssociations(recorder_, Clock::now()); }),
+    peers_(configuration.maximumPeers, [this] { return connections_.ListOpen(Clock::now()); }),
     evidence_(peers_, server_.dicomThreads),
     journal_({&traffic_, &peers_, &recentInstances_, &recentRequests_, &history_, &evidence_}),
-    probe_({server_.dicomPort, server_.httpPort}, recorder_, {},
+    probe_({server_.dicomPort, server_.httpPort}, connections_, {},
            DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
-    tracker_(journal_, recorder_),
+    tracker_(journal_, connections_),
     transcoding_(
         orthanc_, tracker_, [this] { return ListJobTypes(); }, orthancConfiguration,
         configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
@@ -165,7 +164,7 @@ namespace OrthancPerf
     // sources ask again
     const Served served = ReadServed(orthanc_.GetFromRestApi("/system"));
     advisorSources_.SetServed(served);
-    recorder_.FollowServers(served);
+    connections_.served = served;
   }
 
 
@@ -189,7 +188,7 @@ namespace OrthancPerf
   void PluginContext::Stop()
   {
     // First, as Orthanc ends its servers once all messages are over
-    probe_.GetAdmission().Stop();
+    probe_.admission.Stop();
     transcoding_.Stop();
     asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
     checking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
@@ -301,9 +300,10 @@ namespace OrthancPerf
 
     RegisterMetricsResource(router_, [this] { return GatherMetrics(); });
     RegisterHealthResource(router_, health_);
-    RegisterStatusResource(router_, StatusSources{versions, startedAt_, state_, tracker_, traffic_,
-                                                  tuning_, configuration.allowTuning, probe_,
-                                                  answers_, recorder_, transcoding_.GetSources()});
+    RegisterStatusResource(router_,
+                           StatusSources{versions, startedAt_, state_, tracker_, traffic_, tuning_,
+                                         configuration.allowTuning, probe_, answers_, connections_,
+                                         transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterRequestsResource(router_, recentRequests_);
     RegisterCompareResource(router_, orthanc_, transcoding_.GetEngines(),
@@ -346,7 +346,7 @@ namespace OrthancPerf
     static_cast<ServerTotals&>(figures) = traffic_.GetTotals();
     figures.peers = peers_.Summarize();
     figures.transcodings = transcoding_.GetMetrics().GetTotals();
-    figures.budget = probe_.GetAdmission().GetFigures();
+    figures.budget = probe_.admission.GetFigures();
     figures.tuning = ToFigures(*tuning_.Get());
     figures.findings = advisor_.CountFindings();
 
@@ -361,8 +361,8 @@ namespace OrthancPerf
 
   void PluginContext::LookAtAssociations()
   {
-    const std::vector<OpenAssociation> open = GetOpenAssociations(recorder_, Clock::now());
-    const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
+    const std::vector<OpenAssociation> open = connections_.ListOpen(Clock::now());
+    const AdmissionFigures admission = probe_.admission.GetFigures();
     history_.Observe(open.size(), admission);
     evidence_.OnMemory(admission, probe_.IsInstalled(),
                        traffic_.GetReceived().GetSecondsWithPauses(), ReadProcessMemory("VmHWM:"));
@@ -404,7 +404,7 @@ namespace OrthancPerf
 
     if (const std::optional<Served> served = advisorSources_.GetServed())
     {
-      recorder_.FollowServers(*served);
+      connections_.served = *served;
 
       // Orthanc holds a lock of all plugins while it asks for this: only once its database has
       // answered. A change over REST may have loaded it before, without a report.
@@ -438,14 +438,13 @@ namespace OrthancPerf
     std::transform(destinations.begin(), destinations.end(), std::back_inserter(titles),
                    [](const Destination& destination) { return destination.title; });
     peers_.SetModalities(titles);
-    recorder_.GetEvents().SetDestinations(destinations);
+    connections_.events.SetDestinations(destinations);
   }
 
 
   void PluginContext::LimitMemory(const MemoryTuning& settings)
   {
-    probe_.GetAdmission().Set(settings.ingestBudget.Resolve(ReadMemoryLimit()),
-                              settings.ingestWait);
+    probe_.admission.Set(settings.ingestBudget.Resolve(ReadMemoryLimit()), settings.ingestWait);
     RegisterUploadFilter();
   }
 
@@ -455,7 +454,7 @@ namespace OrthancPerf
   // still at work, such as one that asks a web service.
   void PluginContext::RegisterUploadFilter()
   {
-    if (isStarted_ && probe_.GetAdmission().IsActive())
+    if (isStarted_ && probe_.admission.IsActive())
     {
       std::call_once(isUploadFilterRegistered_,
                      [this] {
@@ -492,7 +491,7 @@ namespace OrthancPerf
     Guard("Housekeeping",
           [this, quiet]
           {
-            recorder_.GetEvents().Drain(journal_);
+            connections_.events.Drain(journal_);
             tracker_.Settle(Clock::now(), quiet);
           });
   }

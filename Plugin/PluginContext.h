@@ -13,7 +13,6 @@
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentRequests.h"
 #include "Metrics/ServerTraffic.h"
-#include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
@@ -109,7 +108,7 @@ namespace OrthancPerf
     // The connection that the calling thread has read last; -1: none that is known
     int GetCurrentConnection() const noexcept
     {
-      return recorder_.GetCurrentConnection();
+      return connections_.GetCurrentConnection();
     }
 
     const RestRouter& GetRouter() const
@@ -156,7 +155,7 @@ namespace OrthancPerf
     History history_;
     EvidenceCollector evidence_;
     Journal journal_;
-    MessageRecorder recorder_;
+    ConnectionTracker connections_;
     Probe probe_;
     AnswerCompression answers_;
     InstanceTracker tracker_;

@@ -16,6 +16,9 @@ namespace OrthancPerf
     // Of an Orthanc that stops: its servers end once all messages are answered
     constexpr std::chrono::seconds PATIENCE_WITH_ENGINES(2);
 
+    // Of questions for duplicates
+    constexpr std::chrono::seconds LONGEST_PAUSE(1);
+
     std::string GetOwnProblem(const Json::Value& orthancConfiguration)
     {
       const Json::Value& own = orthancConfiguration["IngestTranscoding"];
@@ -62,10 +65,8 @@ namespace OrthancPerf
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
               { orthanc_.LogWarning(line + "; further failures of this kind are counted only"); }),
-    duplicates_([this](const std::string& instanceId) { return orthanc_.HasInstance(instanceId); }),
     isDuplicate_(KeepsWhatItHas(orthancConfiguration)
-                     ? [this](const InstanceIdentity& instance)
-                       { return duplicates_.IsStored(instance); }
+                     ? [this](const InstanceIdentity& instance) { return IsStored(instance); }
                      : IsDuplicate()),
     engines_(MakeEngines(GetModuleFolder())),
     transcoder_(engines_, this)
@@ -210,6 +211,36 @@ namespace OrthancPerf
     {
       return error.what();
     }
+  }
+
+
+  // Whether the index has it. New instances must not pay for that, however far away the database
+  // is: one that is not there, or a failure, ends the questions for a hundred times as long as the
+  // answer took.
+  bool TranscodingContext::IsStored(const InstanceIdentity& instance) noexcept
+  {
+    const TimePoint begin = Clock::now();
+
+    if (begin < noQuestionBefore_.load())
+    {
+      return false;
+    }
+
+    try
+    {
+      if (const std::string id = instance.GetInstanceId(); id.empty() || orthanc_.HasInstance(id))
+      {
+        return !id.empty();
+      }
+    }
+    catch (const std::exception&)
+    {
+      // Nobody can tell
+    }
+
+    const TimePoint end = Clock::now();
+    noQuestionBefore_ = end + std::min<Duration>(100 * (end - begin), LONGEST_PAUSE);
+    return false;
   }
 
 

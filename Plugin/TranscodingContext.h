@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/DuplicateFinder.h"
 #include "Ingest/InstanceTracker.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
@@ -98,6 +97,7 @@ namespace OrthancPerf
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
     bool IsOfJob(Origin origin);
+    bool IsStored(const InstanceIdentity& instance) noexcept;
     bool IsTested() const;
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;
@@ -114,8 +114,8 @@ namespace OrthancPerf
     PluginLock lock_;
     TranscodingMetrics metrics_;
     EngineFailures failures_;
-    DuplicateFinder duplicates_;
     const IsDuplicate isDuplicate_;  // nothing: Orthanc takes what it has already
+    std::atomic<TimePoint> noQuestionBefore_{TimePoint::min()};  // for a duplicate
     EngineDirectory engines_;
     Transcoder transcoder_;
     std::atomic<bool> isStarted_{false};

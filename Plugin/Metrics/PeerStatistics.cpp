@@ -23,12 +23,10 @@ namespace OrthancPerf
   }
 
 
-  PeerStatistics::PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen, Now now,
-                                 WallNow wallNow) :
+  PeerStatistics::PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen, Now now) :
     maximumPeers_(maximumPeers),
     listOpen_(std::move(listOpen)),
     now_(std::move(now)),
-    wallNow_(std::move(wallNow)),
     start_(now_())
   {
   }
@@ -140,7 +138,7 @@ namespace OrthancPerf
     std::stable_sort(open.begin(), open.end(),
                      [](const auto& a, const auto& b) { return a.age > b.age; });
 
-    const Moment now = {now_(), wallNow_()};
+    const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
 
     // Once all have their places, none is taken over any more
@@ -162,7 +160,7 @@ namespace OrthancPerf
         {
           const auto [begin, end] = openOnes.equal_range(&record);
 
-          if (record.firstSeen || begin != end)
+          if (record.totals.firstSeen != TimePoint::max() || begin != end)
           {
             PeerSummary& summary = list.emplace_back(record.Summarize(now));
             summary.name = name;
@@ -183,10 +181,10 @@ namespace OrthancPerf
   }
 
   void PeerStatistics::AddOpen(PeerSummary& summary, const OpenAssociation& association,
-                               const Moment& now)
+                               TimePoint now)
   {
-    summary.firstSeen = std::min(summary.firstSeen, now.GetDate(now.time - association.age));
-    summary.lastSeen = now.date;
+    summary.firstSeen = std::min(summary.firstSeen, now - association.age);
+    summary.lastSeen = now;
     UpdateAddress(summary, association.peer.address);
     summary.directions.at(static_cast<std::size_t>(association.direction))
         .associations.Add(association);
@@ -281,35 +279,32 @@ namespace OrthancPerf
   {
     const auto direction = static_cast<std::size_t>(instance.direction);
     totals.directions[direction].Add(instance);
-    See(instance.endedAt, instance.endedAt);
-    UpdateAddress(totals, instance.peer.address);
+    See(instance.peer, instance.endedAt, instance.endedAt);
     recent[direction].traffic.Add(instance, now);
   }
 
   void PeerStatistics::Record::Add(const FinishedAssociation& association, TimePoint now)
   {
-    See(now - association.length, now);
-    UpdateAddress(totals, association.peer.address);
+    See(association.peer, now - association.length, now);
     const auto direction = static_cast<std::size_t>(association.direction);
     totals.directions.at(direction).associations.Add(association);
     recent.at(direction).Add(association, now);
   }
 
-  void PeerStatistics::Record::See(TimePoint from, TimePoint to)
+  void PeerStatistics::Record::See(const Peer& peer, TimePoint from, TimePoint to)
   {
-    lastSeen = firstSeen ? std::max(lastSeen, to) : to;
-    firstSeen = std::min(firstSeen.value_or(from), from);
+    totals.firstSeen = std::min(totals.firstSeen, from);
+    totals.lastSeen = std::max(totals.lastSeen, to);
+    UpdateAddress(totals, peer.address);
   }
 
-  PeerSummary PeerStatistics::Record::Summarize(const Moment& now) const
+  PeerSummary PeerStatistics::Record::Summarize(TimePoint now) const
   {
     PeerSummary summary = totals;
-    summary.firstSeen = now.GetDate(firstSeen.value_or(now.time));
-    summary.lastSeen = now.GetDate(lastSeen);
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
-      summary.directions[i].rates = recent[i].traffic.GetRates(now.time);
+      summary.directions[i].rates = recent[i].traffic.GetRates(now);
     }
 
     return summary;

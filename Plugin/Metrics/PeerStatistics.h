@@ -31,8 +31,8 @@ namespace OrthancPerf
   {
     std::string name;     // "other": all that have no place of their own; empty: not known
     std::string address;  // of the last instance or association with one; empty: not known
-    std::chrono::system_clock::time_point firstSeen;  // by the system's clock as it is set now
-    std::chrono::system_clock::time_point lastSeen;   // now, while an association is open
+    TimePoint firstSeen = TimePoint::max();
+    TimePoint lastSeen;  // now, while an association is open
     std::array<PeerTraffic, DIRECTION_COUNT> directions;
   };
 
@@ -70,16 +70,13 @@ namespace OrthancPerf
   {
   public:
     using Now = std::function<TimePoint()>;
-    using WallTime = std::chrono::system_clock::time_point;
-    using WallNow = std::function<WallTime()>;
 
     // So long without an instance, an unlisted peer keeps its place
     static constexpr Duration KEPT = std::chrono::hours(1);
 
     // The list of open associations is asked for by Summarize() on its thread
     explicit PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen = {},
-                            Now now = &Clock::now,
-                            WallNow wallNow = &std::chrono::system_clock::now);
+                            Now now = &Clock::now);
 
     // Sets Orthanc's modalities. Each gets a place, if need be that of a peer that is no modality.
     // If there are more modalities than places, some get none.
@@ -136,19 +133,6 @@ namespace OrthancPerf
       SlotRing<LargestWindows> windows{LatestTraffic::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};
     };
 
-    // Now, by the clock that measures, and by the one that people read. What was seen earlier gets
-    // its date by both, so that a clock that was wrong is right again once it is set.
-    struct Moment
-    {
-      TimePoint time;
-      WallTime date;
-
-      WallTime GetDate(TimePoint earlier) const
-      {
-        return date - std::chrono::duration_cast<WallTime::duration>(time - earlier);
-      }
-    };
-
     struct Record
     {
       explicit Record(TimePoint start) : recent{Recent(start), Recent(start)}
@@ -157,12 +141,10 @@ namespace OrthancPerf
 
       void Add(const FinishedInstance& instance, TimePoint now);
       void Add(const FinishedAssociation& association, TimePoint now);
-      void See(TimePoint from, TimePoint to);
-      PeerSummary Summarize(const Moment& now) const;
+      void See(const Peer& peer, TimePoint from, TimePoint to);
+      PeerSummary Summarize(TimePoint now) const;
 
-      PeerSummary totals;  // without the rates, and without the dates: a clock may be set
-      std::optional<TimePoint> firstSeen;
-      TimePoint lastSeen;
+      PeerSummary totals;  // without the rates
       std::array<Recent, DIRECTION_COUNT> recent;
     };
 
@@ -181,8 +163,7 @@ namespace OrthancPerf
       Instance   // an instance was received from it, or sent to it
     };
 
-    static void AddOpen(PeerSummary& summary, const OpenAssociation& association,
-                        const Moment& now);
+    static void AddOpen(PeerSummary& summary, const OpenAssociation& association, TimePoint now);
 
     // With the lock held
     Record& Find(const Peer& peer, Sign sign);
@@ -196,7 +177,6 @@ namespace OrthancPerf
     const std::size_t maximumPeers_;
     const ListOpenAssociations listOpen_;
     const Now now_;
-    const WallNow wallNow_;
     const TimePoint start_;
     mutable std::mutex mutex_;
     std::map<std::string, Place> places_;  // by name

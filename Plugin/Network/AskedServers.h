@@ -91,6 +91,24 @@ namespace OrthancPerf
       return isFollowing_;
     }
 
+    // Calls the original. Only a thread that is followed pays for more than the question: "tell"
+    // gets its servers, what the original answered, and when it was called.
+    template <typename Original, typename Tell>
+    static auto Follow(const Original& original, const Tell& tell)
+    {
+      AskedServers& servers = OfThisThread();
+
+      if (!servers.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const auto result = original();
+      tell(servers, result, from);
+      return result;
+    }
+
     // Whether the thread may ask for the sake of an instance
     bool MayAsk(TimePoint now) const noexcept
     {

@@ -69,25 +69,17 @@ namespace OrthancPerf
 
   }
 
-  ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
-    recorder_(recorder),
-    events_(recorder.GetEvents()),
-    table_(recorder.GetConnections()),
-    places_(places)
-  {
-  }
-
   Connection* ConnectionTracker::OnAccepted(int fd, std::uint16_t localPort,
                                             const PeerAddress& peer, TimePoint now) noexcept
   {
-    const bool isDicom = (localPort == places_.dicomPort);
+    const bool isDicom = (localPort == places.dicomPort);
 
-    if (localPort == 0 || (!isDicom && localPort != places_.httpPort))
+    if (localPort == 0 || (!isDicom && localPort != places.httpPort))
     {
       return nullptr;
     }
 
-    Connection* connection = table_.Open(
+    Connection* connection = table.Open(
         fd, isDicom ? ConnectionKind::DicomAccepted : ConnectionKind::HttpAccepted, peer, now);
 
     if (connection != nullptr)
@@ -102,21 +94,21 @@ namespace OrthancPerf
                                      bool isResolved) noexcept
   {
     // Of all others there may be many, and the queue is bounded
-    if (address.port == 0 || events_.GetDestinations().IsPeer(address.port))
+    if (address.port == 0 || events.GetDestinations().IsPeer(address.port))
     {
       ProbeEvent event;
       event.kind = isResolved ? ProbeEvent::Kind::Resolved : ProbeEvent::Kind::FailedCall;
       event.outcome = AssociationOutcome::Unresolved;
       event.host = host;
       event.address = address;
-      events_.Push(event);
+      events.Push(event);
     }
   }
 
   Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
                                               HostHash host) noexcept
   {
-    Connection* const connection = table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+    Connection* const connection = table.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
 
     if (connection != nullptr)
     {
@@ -137,7 +129,7 @@ namespace OrthancPerf
     // One of a pool, to an object storage that has the port of a peer
     if (connection.IsToPeer() && !MaySendToPeer(now))
     {
-      table_.Close(connection);
+      table.Close(connection);
       return false;
     }
 
@@ -155,16 +147,16 @@ namespace OrthancPerf
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
-    const bool isEncrypted = isTls && events_.GetDestinations().IsEncryptedModality(port) &&
+    const bool isEncrypted = isTls && events.GetDestinations().IsEncryptedModality(port) &&
                              !AskedServers::OfThisThread().MayAsk(now);
     const bool isToPeer =
-        !isRequest && !isEncrypted && events_.GetDestinations().IsPeer(port) &&
+        !isRequest && !isEncrypted && events.GetDestinations().IsPeer(port) &&
         (isTls || BeginsWith(data, size, "GET ") || BeginsWith(data, size, POST)) &&
         MaySendToPeer(now);
 
     if (!isRequest && !isEncrypted && !isToPeer)
     {
-      table_.Close(connection);
+      table.Close(connection);
       return false;
     }
 
@@ -324,7 +316,7 @@ namespace OrthancPerf
     {
       BeginRequest(connection, connection.readAt);
       connection.message.lastByte = connection.readAt;
-      recorder_.SetCurrent(&connection);
+      SetCurrent(&connection);
     }
 
     connection.restSince.reset();
@@ -334,7 +326,7 @@ namespace OrthancPerf
 
     if (reading)
     {
-      recorder_.BeginReading(connection);
+      BeginReading(connection);
     }
   }
 
@@ -346,11 +338,11 @@ namespace OrthancPerf
       FinishConnection(connection, now);
     }
     else if ((connection.connectError != 0 || !connection.connectedAt) &&
-             (!events_.GetDestinations().IsPeer(connection.peer.Load().port) || MaySendToPeer(now)))
+             (!events.GetDestinations().IsPeer(connection.peer.Load().port) || MaySendToPeer(now)))
     {
       AddCall(ProbeEvent::Kind::FailedCall, connection, now);
     }
 
-    table_.Close(connection);
+    table.Close(connection);
   }
 }

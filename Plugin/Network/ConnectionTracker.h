@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/MessageRecorder.h"
+#include "Ingest/MessageSource.h"
+#include "Network/AskedServers.h"
+#include "Network/Connection.h"
+#include "Network/EventQueue.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -16,9 +23,10 @@ namespace OrthancPerf
     std::uint16_t httpPort = 0;   // of Orthanc's HTTP server; 0: none
   };
 
-  // Makes exchanges, stalls and associations out of calls on connections. The hooks make the calls,
-  // and pass on what came of them and when. noexcept, takes no lock, allocates nothing. Owned by
-  // the probe; any thread, one a connection.
+  // Makes exchanges, stalls and associations out of calls on connections, and tells the ingest of
+  // the message that a thread has read last. The hooks make the calls, and pass on what came of
+  // them and when: what is noexcept takes no lock and allocates nothing. Owned by the plugin's
+  // context, outlives the probe; any thread, one a connection.
   //
   // A request is what the client of the connection sends: read by Orthanc on connections that it
   // accepted, written by it on those that it opened. Only their direction tells requests from
@@ -27,7 +35,7 @@ namespace OrthancPerf
   // direction of requests after a response begins the next request. The first byte the other way
   // begins its response. What is no C-STORE or upload (TLS and association handshakes, C-ECHO)
   // makes exchanges as well: they end without an instance.
-  class ConnectionTracker
+  class ConnectionTracker : public IMessageSource
   {
   public:
     // A wait of this length for the next byte of a message is a stall, and so is one of this length
@@ -35,14 +43,11 @@ namespace OrthancPerf
     // of Linux's delayed ACK, 40 ms (TCP_DELACK_MIN, net/tcp.h of the kernel)
     static constexpr Duration STALL = std::chrono::milliseconds(20);
 
-    // The recorder outlives the tracker
-    ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places);
+    ConnectionTracker();
 
-    // Null: not watched
-    Connection* Find(int fd) noexcept
-    {
-      return table_.Find(fd);
-    }
+    ConnectionTable table;
+    EventQueue events;
+    WatchedPlaces places;  // the probe's
 
     // A socket was accepted, on this local port; null: not watched
     Connection* OnAccepted(int fd, std::uint16_t localPort, const PeerAddress& peer,
@@ -83,7 +88,35 @@ namespace OrthancPerf
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;
 
+    // CurrentMessages.cpp: IMessageSource, for connections that Orthanc has accepted
+    std::optional<Message> GetCurrentMessage() const override;
+    void ClaimMessage() noexcept override;
+    Response GetResponse(const MessageId& id) const noexcept override;
+    Phase GetStoringPhase(const MessageId& id) const noexcept override;
+    void NameRequestor(const std::string& title) noexcept override;
+    void BeginStorage(TimePoint now, std::size_t size) noexcept override;
+    std::optional<StoredFile> TakeStoredFile() noexcept override;
+    AskedWork TakeAskedWork() override;
+
+    // The connection that the calling thread has read last; -1: none that is known
+    int GetCurrentConnection() const noexcept;
+
+    // Whether the storage area and the index are kept by plugins, which may ask servers: until then
+    // nothing that a thread asks is taken for one of them
+    std::atomic<Served> served{Served()};
+
+    // All DICOM connections that are open now. Any thread; what closes meanwhile is left out.
+    std::vector<OpenAssociation> ListOpen(TimePoint now) const;
+
   private:
+    Connection* FindCurrent() const noexcept;
+
+    // The calling thread has read from this connection; null: it has sent
+    void SetCurrent(Connection* connection) noexcept;
+
+    // The request under way only reads, as is known once its header was read
+    void BeginReading(const Connection& connection) noexcept;
+
     // Exchanges.cpp
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept;
@@ -127,9 +160,6 @@ namespace OrthancPerf
     static void TakeStall(Connection& connection) noexcept;
     static void ForgetWait(Connection& connection) noexcept;
 
-    MessageRecorder& recorder_;
-    EventQueue& events_;      // the recorder's
-    ConnectionTable& table_;  // the recorder's
-    const WatchedPlaces places_;
+    const std::uint64_t id_;
   };
 }

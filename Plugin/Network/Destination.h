@@ -56,7 +56,7 @@ namespace OrthancPerf
 
   // All whom Orthanc may call, and the calls to peers that have failed. libcurl tries the addresses
   // of a host one after the other, or at once (RFC 8305). So a failed call is held back for a
-  // while: another one of the same thread may replace it. Owned by MessageRecorder. The ports:
+  // while: another one of the same thread may replace it. Owned by ConnectionTracker. The ports:
   // any thread; the rest: one at a time.
   class Destinations
   {

@@ -14,7 +14,7 @@
 
 namespace OrthancPerf
 {
-  // What is over waits here until Drain() tells the journal. Owned by MessageRecorder.
+  // What is over waits here until Drain() tells the journal. Owned by ConnectionTracker.
   class EventQueue
   {
   public:

@@ -120,7 +120,7 @@ namespace OrthancPerf
     FollowPdus(connection, true, data, size, now);
     connection.requestBytes += size;
     connection.message.lastByte = now;
-    recorder_.SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
+    SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
 
     if (connection.IsDicom() && !connection.IsEncrypted() && !connection.IsOutgoing())
     {
@@ -191,7 +191,7 @@ namespace OrthancPerf
       connection.reading->product.Assign(connection.request.callingTitle.View());
       connection.asked = connection.message;
       connection.responseBytes = 0;
-      recorder_.BeginReading(connection);
+      BeginReading(connection);
     }
   }
 

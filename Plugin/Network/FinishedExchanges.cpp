@@ -174,7 +174,7 @@ namespace OrthancPerf
       ReadStatus(event, connection.read, connection.written.GetMessageId());
     }
 
-    events_.Push(event);
+    events.Push(event);
   }
 
 
@@ -215,7 +215,7 @@ namespace OrthancPerf
       ReadStatus(event, connection.read, sent.GetMessageId());
     }
 
-    events_.Push(event);
+    events.Push(event);
     sent.Forget();
   }
 
@@ -232,7 +232,7 @@ namespace OrthancPerf
       ProbeEvent event = MakeEvent(Kind::Request, connection);
       event.message = connection.IsDicom() ? connection.asked : connection.message;
       event.bytesSent = connection.responseBytes;
-      events_.Push(event);
+      events.Push(event);
     }
 
     connection.reading.reset();
@@ -274,7 +274,7 @@ namespace OrthancPerf
 
     event.length = now - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
-    events_.Push(event);
+    events.Push(event);
   }
 
 
@@ -282,7 +282,7 @@ namespace OrthancPerf
   {
     ProbeEvent event = MakeEvent(Kind::Instance, connection);
     event.bytesReceived = connection.requestBytes;
-    events_.Push(event);
+    events.Push(event);
   }
 
 
@@ -302,7 +302,7 @@ namespace OrthancPerf
     event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
                     : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
                                                        : AssociationOutcome::Unreachable;
-    events_.Push(event);
+    events.Push(event);
   }
 
 

@@ -2,6 +2,7 @@
 #include "Network/HookContext.h"
 
 #include "Network/GatheredFile.h"
+#include "Network/Sockets/SocketTuning.h"
 
 #include <array>
 #include <pthread.h>
@@ -56,6 +57,20 @@ namespace OrthancPerf
   ContextUse::~ContextUse()
   {
     users_.fetch_sub(1);
+  }
+
+
+  void ContextUse::Tune(Connection& connection) const noexcept
+  {
+    const auto& [sockets, revision] = GetSettings();
+
+    if (connection.IsDicom() &&
+        connection.settingsRevision.exchange(revision, std::memory_order_relaxed) != revision)
+    {
+      DicomSockets settings = sockets;  // the name of a congestion control needs no memory
+      settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
+      ApplySocketSettings(connection.fd, settings);
+    }
   }
 
 

@@ -59,8 +59,25 @@ namespace OrthancPerf
     // Null: there is no context, or the descriptor is not watched
     Connection* Find(int fd) const noexcept
     {
-      return context_ == nullptr ? nullptr : context_->tracker.Find(fd);
+      return context_ == nullptr ? nullptr : context_->tracker.table.Find(fd);
     }
+
+    // The same, if it is of this kind
+    Connection* Find(int fd, ConnectionKind kind) const noexcept
+    {
+      Connection* const connection = Find(fd);
+      return connection != nullptr && connection->GetKind() == kind ? connection : nullptr;
+    }
+
+    // The same, if it is known for what it is
+    Connection* FindRecognised(int fd) const noexcept
+    {
+      Connection* const connection = Find(fd);
+      return Find(fd, ConnectionKind::OutgoingCandidate) == nullptr ? connection : nullptr;
+    }
+
+    // Sets the options if they have changed since this connection got them
+    void Tune(Connection& connection) const noexcept;
 
     HookContext* operator->() const noexcept
     {

@@ -8,18 +8,17 @@
 
 namespace OrthancPerf
 {
-  Probe::Probe(const WatchedPlaces& places, MessageRecorder& recorder,
+  Probe::Probe(const WatchedPlaces& places, ConnectionTracker& tracker,
                GotPatcher::ModuleFilter filter, const DcmtkEnvironment& environment) :
     environment_(environment),
-    dicomPort_(places.dicomPort),
-    connections_(recorder.GetConnections()),
-    tracker_(recorder, places),
+    tracker_(tracker),
     settings_(std::make_unique<SocketSettings>(
         SocketSettings{GetPresetValues(SocketPreset::Stock).value(), 1})),
-    context_{tracker_, admission_, settings_.get()},
+    context_{tracker_, admission, settings_.get()},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
   {
+    tracker_.places = places;
   }
 
 
@@ -78,8 +77,8 @@ namespace OrthancPerf
       GatheredFile::Stop();  // what is written from now on is not seen
       patcher_.Restore();
       LeaveContext(context_);
-      connections_.Clear();  // what is closed from now on is not seen
-      admission_.Clear();
+      tracker_.table.Clear();  // what is closed from now on is not seen
+      admission.Clear();
       isInstalled_ = false;
     }
   }
@@ -130,7 +129,7 @@ namespace OrthancPerf
 
   void Probe::TuneListeningSocket()
   {
-    if (const std::optional<int> fd = FindListeningSocket(dicomPort_))
+    if (const std::optional<int> fd = FindListeningSocket(tracker_.places.dicomPort))
     {
       ApplySocketSettings(*fd, settings_->sockets);
     }

@@ -21,8 +21,8 @@ namespace OrthancPerf
   class Probe
   {
   public:
-    // The recorder outlives the probe. The filter is for tests: which modules are redirected.
-    Probe(const WatchedPlaces& places, MessageRecorder& recorder,
+    // The tracker outlives the probe. The filter is for tests: which modules are redirected.
+    Probe(const WatchedPlaces& places, ConnectionTracker& tracker,
           GotPatcher::ModuleFilter filter = {}, const DcmtkEnvironment& environment = {});
 
     // Removes
@@ -59,25 +59,14 @@ namespace OrthancPerf
     // What the kernel makes of the settings in force
     SettingsTrial GetTrial() const;
 
-    AdmissionQueue& GetAdmission()
-    {
-      return admission_;
-    }
-
-    const AdmissionQueue& GetAdmission() const
-    {
-      return admission_;
-    }
+    AdmissionQueue admission{ConnectionTable::CAPACITY};
 
   private:
     DicomSockets Complete(DicomSockets settings) const;
     void TuneListeningSocket();
 
     const DcmtkEnvironment environment_;
-    const std::uint16_t dicomPort_;
-    ConnectionTable& connections_;  // the recorder's
-    ConnectionTracker tracker_;
-    AdmissionQueue admission_{ConnectionTable::CAPACITY};
+    ConnectionTracker& tracker_;
     std::unique_ptr<const SocketSettings> settings_;  // what the hooks read
     HookContext context_;
     GotPatcher patcher_;

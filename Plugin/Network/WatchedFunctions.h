@@ -51,4 +51,13 @@ namespace OrthancPerf
   // Measured over loopback in DCMTK's pattern, an instance of 525 kB in PDUs of 16 kB: 1.4 calls an
   // instance with this, 69 after every read, 35 before every wait, all without a stall.
   std::vector<Redirection> GetWatchedFunctions();
+
+  // Those of them that wait, read and write
+  std::vector<Redirection> GetTransferFunctions();
+
+  // A connection is made, or is not (errno(3))
+  void AfterConnect(int fd, int error = 0) noexcept;
+
+  // The descriptor is about to be closed, or was closed by a call that no hook saw
+  void Forget(int fd) noexcept;
 }

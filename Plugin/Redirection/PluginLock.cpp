@@ -13,9 +13,6 @@ namespace OrthancPerf
   {
     // ---- What glibc keeps in a mutex (sysdeps/nptl/bits/struct_mutex.h) ------------------------
 
-#if defined(__GLIBC__)
-    constexpr bool IS_LAYOUT_KNOWN = true;
-
     bool IsRecursive(const pthread_mutex_t* mutex) noexcept
     {
       constexpr int TYPE_AND_ROBUSTNESS = 127;
@@ -28,19 +25,6 @@ namespace OrthancPerf
       const int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
       return owner == static_cast<int>(syscall(SYS_gettid)) && mutex->__data.__count == 1;
     }
-#else
-    constexpr bool IS_LAYOUT_KNOWN = false;
-
-    bool IsRecursive(const pthread_mutex_t*) noexcept
-    {
-      return false;
-    }
-
-    bool IsHeldOnceByThisThread(const pthread_mutex_t*) noexcept
-    {
-      return false;
-    }
-#endif
 
     // ---- The search -----------------------------------------------------------------------------
 
@@ -63,43 +47,15 @@ namespace OrthancPerf
     }
 
 
-    // Redirects for as long as it lives
-    class Search
+    // Null: no recursive mutex was locked
+    pthread_mutex_t* Watch(const std::function<void()>& callService)
     {
-    public:
-      Search() :
-        patcher_({{"pthread_mutex_lock", reinterpret_cast<void*>(&OnMutexLock)}},
-                 reinterpret_cast<const void*>(&OnMutexLock))
-      {
-        patcher_.Refresh();
-      }
-
-      ~Search()
-      {
-        searchingThread.store(0);
-      }
-
-      Search(const Search&) = delete;
-      Search& operator=(const Search&) = delete;
-
-      const std::string& GetProblem() const
-      {
-        return patcher_.GetProblem();
-      }
-
-      // Null: no recursive mutex was locked
-      static pthread_mutex_t* Watch(const std::function<void()>& callService)
-      {
-        firstRecursive.store(nullptr);
-        searchingThread.store(syscall(SYS_gettid));
-        callService();
-        searchingThread.store(0);
-        return firstRecursive.load();
-      }
-
-    private:
-      GotPatcher patcher_;
-    };
+      firstRecursive.store(nullptr);
+      searchingThread.store(syscall(SYS_gettid));
+      callService();
+      searchingThread.store(0);
+      return firstRecursive.load();
+    }
   }
 
 
@@ -120,25 +76,20 @@ namespace OrthancPerf
 
   bool PluginLock::Find(const std::function<void()>& callService)
   {
+    GotPatcher patcher({Redirect("pthread_mutex_lock", &OnMutexLock)},
+                       reinterpret_cast<const void*>(&OnMutexLock));
+    patcher.Refresh();
     mutex_ = nullptr;
+    problem_ = patcher.GetProblem();
 
-    if (!IS_LAYOUT_KNOWN)
+    if (!problem_.empty())
     {
-      problem_ = "this is not the GNU C library";
-      return false;
-    }
-
-    const Search search;
-
-    if (!search.GetProblem().empty())
-    {
-      problem_ = search.GetProblem();
       return false;
     }
 
     // Twice: what is locked by chance, at a first use, is no lock around each call
-    pthread_mutex_t* const first = Search::Watch(callService);
-    pthread_mutex_t* const second = Search::Watch(callService);
+    pthread_mutex_t* const first = Watch(callService);
+    pthread_mutex_t* const second = Watch(callService);
 
     if (first == nullptr || first != second)
     {
@@ -147,7 +98,6 @@ namespace OrthancPerf
     }
 
     mutex_ = first;
-    problem_.clear();
     return true;
   }
 

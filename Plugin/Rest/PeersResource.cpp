@@ -110,8 +110,8 @@ namespace OrthancPerf
     {
       Json::Value json = MakeObject({{"Name", peer.name},
                                      {"Address", peer.address},
-                                     {"FirstSeen", ToJson(peer.firstSeen)},
-                                     {"LastSeen", ToJson(peer.lastSeen)}});
+                                     {"FirstSeen", ToJson(ToSystemTime(peer.firstSeen))},
+                                     {"LastSeen", ToJson(ToSystemTime(peer.lastSeen))}});
 
       for (const Direction direction : GetAllDirections())
       {

@@ -11,7 +11,6 @@
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentRequests.h"
 #include "Metrics/ServerTraffic.h"
-#include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Redirection/PluginLock.h"
 #include "Rest/PluginState.h"
@@ -83,7 +82,7 @@ namespace OrthancPerf
     bool isTuningAllowed;  // "AllowTuning"
     const Probe& probe;
     const AnswerCompression& answers;
-    const MessageRecorder& recorder;
+    const ConnectionTracker& connections;
     TranscodingSources transcoding;
   };
 

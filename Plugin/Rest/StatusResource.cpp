@@ -91,7 +91,7 @@ namespace OrthancPerf
         keys.append("IngestTranscoding.TransferSyntax");
       }
 
-      if (!sources.probe.IsInstalled() && sources.probe.GetAdmission().GetFigures().limit != 0)
+      if (!sources.probe.IsInstalled() && sources.probe.admission.GetFigures().limit != 0)
       {
         keys.append("Memory.IngestBudget");
       }
@@ -114,7 +114,7 @@ namespace OrthancPerf
     }
 
 
-    Json::Value DescribeProbe(const Probe& probe, const MessageRecorder& recorder)
+    Json::Value DescribeProbe(const Probe& probe, const ConnectionTracker& connections)
     {
       Json::Value calls = Json::objectValue;
 
@@ -124,7 +124,7 @@ namespace OrthancPerf
       }
 
       return MakeObject({{"Installed", probe.IsInstalled()},
-                         {"DroppedEvents", ToJson(recorder.GetEvents().CountDropped())},
+                         {"DroppedEvents", ToJson(connections.events.CountDropped())},
                          {"RedirectedCalls", calls},
                          {"Reason", OnlyIf(!probe.IsInstalled(), probe.GetProblem())}});
     }
@@ -171,14 +171,14 @@ namespace OrthancPerf
 
 
     // What the kernel makes of the tuning: on a socket that was made to try it, and on those open
-    Json::Value DescribeSockets(const Probe& probe, const MessageRecorder& recorder)
+    Json::Value DescribeSockets(const Probe& probe, const ConnectionTracker& connections)
     {
       const SettingsTrial trial = probe.GetTrial();
       return MakeObject(
           {{"InForce", Describe(trial.inForce)},
            {"Problems",
             ListJson(trial.problems, [](const std::string& problem) { return problem; })},
-           {"Connections", ListJson(GetOpenAssociations(recorder, Clock::now()),
+           {"Connections", ListJson(connections.ListOpen(Clock::now()),
                                     [](const OpenAssociation& open) { return Describe(open); })}});
     }
 
@@ -256,9 +256,9 @@ namespace OrthancPerf
       answer["Tuning"]["Allowed"] = sources.isTuningAllowed;
       answer["Tuning"]["Unsaved"] = sources.tuning.IsUnsaved();
       answer["Ingest"] = DescribeIngest(sources.tracker);
-      answer["Probe"] = DescribeProbe(sources.probe, sources.recorder);
-      answer["DicomSockets"] = DescribeSockets(sources.probe, sources.recorder);
-      answer["Memory"] = DescribeMemory(sources.probe.GetAdmission());
+      answer["Probe"] = DescribeProbe(sources.probe, sources.connections);
+      answer["DicomSockets"] = DescribeSockets(sources.probe, sources.connections);
+      answer["Memory"] = DescribeMemory(sources.probe.admission);
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
       answer["Windows"] = ListJson(sources.traffic.SummarizeWindows(),
                                    [](const WindowSummary& window) { return Describe(window); });

@@ -4,7 +4,6 @@
 #include "Fuzz/Require.h"
 #include "Metrics/MetricTable.h"
 #include "Network/ConnectionTracker.h"
-#include "Network/MessageRecorder.h"
 #include "Tuning/Json.h"
 
 #include <json/json.h>
@@ -81,12 +80,12 @@ namespace
   {
     Probed()
     {
-      recorder.GetEvents().SetDestinations({{"TLS", HashHost("::"), TLS_PORT, true, false},
-                                            {"peer", HashHost("::"), CALLED_PORT, false, true}});
+      tracker.places = {DICOM_PORT, HTTP_PORT};
+      tracker.events.SetDestinations({{"TLS", HashHost("::"), TLS_PORT, true, false},
+                                      {"peer", HashHost("::"), CALLED_PORT, false, true}});
     }
 
-    MessageRecorder recorder;
-    ConnectionTracker tracker{recorder, {DICOM_PORT, HTTP_PORT}};
+    ConnectionTracker tracker;
   };
 
 
@@ -96,10 +95,7 @@ namespace
   {
   public:
     // "pieces": into how many each read and write falls
-    Scene(Probed& probed, std::size_t pieces) :
-      recorder_(probed.recorder),
-      tracker_(probed.tracker),
-      pieces_(pieces)
+    Scene(Probed& probed, std::size_t pieces) : tracker_(probed.tracker), pieces_(pieces)
     {
     }
 
@@ -118,8 +114,8 @@ namespace
       }
 
       Close();
-      recorder_.GetEvents().Drain(journal_);
-      Require(recorder_.GetEvents().CountDropped() == 0);
+      tracker_.events.Drain(journal_);
+      Require(tracker_.events.CountDropped() == 0);
     }
 
     const Collector& GetCollector() const
@@ -160,7 +156,7 @@ namespace
           Wait(variant);
           return 0;
         default:
-          variant == 0 ? Close() : recorder_.GetEvents().Drain(journal_);
+          variant == 0 ? Close() : tracker_.events.Drain(journal_);
           return 0;
       }
     }
@@ -183,7 +179,7 @@ namespace
       {
         tracker_.OnClosing(*connection_, now_);
         connection_ = nullptr;
-        recorder_.GetEvents().Drain(journal_);  // the ring has room for 2,048 events
+        tracker_.events.Drain(journal_);  // the ring has room for 2,048 events
       }
     }
 
@@ -251,7 +247,6 @@ namespace
       }
     }
 
-    MessageRecorder& recorder_;
     ConnectionTracker& tracker_;
     const std::size_t pieces_;
     Collector collector_;

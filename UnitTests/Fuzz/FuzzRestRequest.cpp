@@ -65,11 +65,11 @@ namespace
 
     const std::string image = MakeSampleImage({});
     EngineDirectory engines{MakeFakeEngines()};
-    MessageRecorder recorder;
+    ConnectionTracker connections;
     Journal nobody{{}};
-    InstanceTracker tracker{nobody, recorder};
+    InstanceTracker tracker{nobody, connections};
     ServerTraffic traffic;
-    Probe probe{{}, recorder};
+    Probe probe{{}, connections};
     AnswerCompression answers;
     PluginLock lock;
     PluginState state;
@@ -213,7 +213,7 @@ namespace
                                       true,
                                       server.probe,
                                       server.answers,
-                                      server.recorder,
+                                      server.connections,
                                       {server.engines, failures, server.lock, [] { return true; },
                                        []
                                        {

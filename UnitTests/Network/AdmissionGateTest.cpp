@@ -50,14 +50,14 @@ namespace OrthancPerf
       {
         WatchedPlaces places;
         (isHttp ? places.httpPort : places.dicomPort) = pair_.GetPort();
-        probe_ = std::make_unique<Probe>(places, recorder_, &CallerModule::IsCaller);
+        probe_ = std::make_unique<Probe>(places, tracker_, &CallerModule::IsCaller);
         ASSERT_TRUE(probe_->Install()) << probe_->GetProblem();
         pair_.GetServer();
       }
 
       AdmissionQueue& GetQueue()
       {
-        return probe_->GetAdmission();
+        return probe_->admission;
       }
 
       std::uint64_t GetHeld()
@@ -153,7 +153,7 @@ namespace OrthancPerf
 
       CallerModule caller_;
       TcpPair pair_{caller_.Get<TcpPair::Accept>("CallerAccept")};
-      MessageRecorder recorder_;
+      ConnectionTracker tracker_;
       std::unique_ptr<Probe> probe_;
       std::thread sender_;
     };
@@ -183,8 +183,8 @@ namespace OrthancPerf
     BeginToSend(2 * PIECE);
     auto reader = BeginToRead(2 * PIECE);
     AwaitWait();
-    EXPECT_LE(PIECE, GetOpenAssociations(recorder_, Clock::now()).at(0).bytesReceived);
-    EXPECT_GT(PIECE + 65536, GetOpenAssociations(recorder_, Clock::now()).at(0).bytesReceived);
+    EXPECT_LE(PIECE, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
+    EXPECT_GT(PIECE + 65536, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
 
     GetQueue().Close(OTHER);
     EXPECT_EQ(All(2 * PIECE), reader.get());

@@ -27,7 +27,7 @@ namespace OrthancPerf
     protected:
       ConnectionTrackerTest()
       {
-        recorder_.GetEvents().SetDestinations({MakeEncrypted(2762)});
+        tracker_.events.SetDestinations({MakeEncrypted(2762)});
       }
 
       Connection& Accept(std::uint16_t port)
@@ -44,12 +44,12 @@ namespace OrthancPerf
 
       Message GetMessage() const
       {
-        return recorder_.GetCurrentMessage().value_or(Message());
+        return tracker_.GetCurrentMessage().value_or(Message());
       }
 
       Response::State GetResponse() const
       {
-        return recorder_.GetResponse(GetMessage().id).state;
+        return tracker_.GetResponse(GetMessage().id).state;
       }
 
       // Bytes begin the next message
@@ -95,7 +95,7 @@ namespace OrthancPerf
     EXPECT_EQ(Response::State::Pending, GetResponse());
     Write(connection, header, 3);
     Write(connection, body, 4);
-    EXPECT_EQ(At(4), recorder_.GetResponse(first.id).lastByte);
+    EXPECT_EQ(At(4), tracker_.GetResponse(first.id).lastByte);
     Read(connection, header, 6);
 
     EXPECT_EQ(first.id.serial + 1, GetMessage().id.serial);
@@ -152,7 +152,7 @@ namespace OrthancPerf
 
     EXPECT_EQ(0U, connection.message.stalls.count);
     EXPECT_EQ(milliseconds(65), connection.setup);
-    EXPECT_EQ("STORESCU", GetOpenAssociations(recorder_, At(66)).at(0).parties.callingTitle);
+    EXPECT_EQ("STORESCU", tracker_.ListOpen(At(66)).at(0).parties.callingTitle);
 
     Write(connection, "abc", 70);
     connection.heldBackSince = At(72);
@@ -173,7 +173,7 @@ namespace OrthancPerf
     Connection& connection = Connect(5432);
     const std::string hello = "GET / HTTP/1.1";
     EXPECT_FALSE(Recognise(connection, hello, 1));
-    EXPECT_EQ(nullptr, tracker_.Find(FD));
+    EXPECT_EQ(nullptr, tracker_.table.Find(FD));
     EXPECT_TRUE(Drain().associations.empty());
   }
 
@@ -185,14 +185,14 @@ namespace OrthancPerf
     };
     EXPECT_TRUE(isDicom(2762));
     EXPECT_FALSE(isDicom(65535));
-    recorder_.GetEvents().SetDestinations({MakeEncrypted(65535), MakeEncrypted(11112)});
+    tracker_.events.SetDestinations({MakeEncrypted(65535), MakeEncrypted(11112)});
     EXPECT_TRUE(isDicom(65535));
     EXPECT_TRUE(isDicom(11112));
     EXPECT_FALSE(isDicom(11113));
     EXPECT_FALSE(isDicom(2762));
 
     ASSERT_TRUE(isDicom(11112));
-    Connection& connection = *tracker_.Find(FD);
+    Connection& connection = *tracker_.table.Find(FD);
     Write(connection, HELLO, 1);
     EXPECT_EQ(AssociationOutcome::TlsFailed, Close(connection, 2));
   }
@@ -248,12 +248,12 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Rejected, end(3));
     EXPECT_EQ(AssociationOutcome::Aborted, end(7));
     EXPECT_EQ(AssociationOutcome::Incomplete, end(0));
-    EXPECT_EQ(nullptr, tracker_.Find(FD));
+    EXPECT_EQ(nullptr, tracker_.table.Find(FD));
   }
 
   TEST_F(ConnectionTrackerTest, TellsWhyOrthancHasNoAssociation)
   {
-    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    tracker_.events.SetDestinations({{"PACS", HashHost("pacs"), 104}});
 
     for (const int error : {ECONNREFUSED, 0, ETIMEDOUT, EHOSTUNREACH})
     {
@@ -281,7 +281,7 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, AConnectionThatIsNotUsedIsNoFailure)
   {
-    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    tracker_.events.SetDestinations({{"PACS", HashHost("pacs"), 104}});
     Connection& connection = Connect(104, HashHost("pacs"));
     tracker_.OnConnected(connection, At(1));
     tracker_.OnClosing(connection, At(2));
@@ -324,7 +324,7 @@ namespace OrthancPerf
     EXPECT_EQ(At(1), GetMessage().firstByte);
     Write(connection, std::string(134, 'x'), 4);
     Write(connection, "{}", 5);
-    EXPECT_EQ(At(5), recorder_.GetResponse(GetMessage().id).lastByte);
+    EXPECT_EQ(At(5), tracker_.GetResponse(GetMessage().id).lastByte);
   }
 
   // As Orthanc 1.10.1 answers an upload by a form
@@ -358,11 +358,11 @@ namespace OrthancPerf
   TEST_F(ConnectionTrackerTest, KnowsADescriptorThatIsUsedAgainAsAnotherConnection)
   {
     Read(Accept(4242), "abc", 1);
-    EXPECT_EQ(3U, GetOpenAssociations(recorder_, At(1)).at(0).bytesReceived);
-    Close(*tracker_.Find(FD), 2);
-    EXPECT_TRUE(GetOpenAssociations(recorder_, At(2)).empty());
+    EXPECT_EQ(3U, tracker_.ListOpen(At(1)).at(0).bytesReceived);
+    Close(*tracker_.table.Find(FD), 2);
+    EXPECT_TRUE(tracker_.ListOpen(At(2)).empty());
 
     Accept(4242);
-    EXPECT_EQ(0U, GetOpenAssociations(recorder_, At(3)).at(0).bytesReceived);
+    EXPECT_EQ(0U, tracker_.ListOpen(At(3)).at(0).bytesReceived);
   }
 }

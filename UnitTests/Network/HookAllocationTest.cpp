@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Allocations.h"
-#include "Network/MessageRecorder.h"
+#include "Network/ConnectionTracker.h"
 #include "Network/Probe.h"
 #include "Network/Sockets/StockSockets.h"
 #include "Network/TcpPair.h"
@@ -92,8 +92,8 @@ namespace OrthancPerf
       TcpPair incoming(accept);
       WatchedPlaces places;
       places.dicomPort = incoming.GetPort();
-      MessageRecorder recorder;
-      Probe probe(places, recorder, &CallerModule::IsCaller);
+      ConnectionTracker tracker;
+      Probe probe(places, tracker, &CallerModule::IsCaller);
 
       DicomSockets settings = MakeStock();
       settings.tcpNoDelay = true;
@@ -109,8 +109,8 @@ namespace OrthancPerf
       EXPECT_EQ(0U, visitor.Call(outgoing, REQUEST));
 
       const Journal nobody({});
-      recorder.GetEvents().Drain(nobody);
-      EXPECT_EQ(0U, recorder.GetEvents().CountDropped());
+      tracker.events.Drain(nobody);
+      EXPECT_EQ(0U, tracker.events.CountDropped());
     }
   }
 

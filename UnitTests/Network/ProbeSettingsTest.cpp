@@ -23,8 +23,8 @@ namespace OrthancPerf
     TcpPair pair;
     WatchedPlaces places;
     places.dicomPort = pair.GetPort();
-    MessageRecorder recorder;
-    Probe probe(places, recorder);
+    ConnectionTracker tracker;
+    Probe probe(places, tracker);
     EXPECT_FALSE(probe.IsInstalled());
     EXPECT_FALSE(probe.GetProblem().empty());
 
@@ -46,15 +46,15 @@ namespace OrthancPerf
 
   TEST(ProbeSettings, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
   {
-    MessageRecorder recorder;
-    Probe probe({}, recorder, {}, DcmtkEnvironment::Parse("1", "32768"));
+    ConnectionTracker tracker;
+    Probe probe({}, tracker, {}, DcmtkEnvironment::Parse("1", "32768"));
     probe.SetSettings(MakeStock());
 
     const SettingsTrial trial = probe.GetTrial();
     EXPECT_EQ(true, trial.inForce.noDelay);
     EXPECT_EQ(65536U, trial.inForce.receiveBuffer);
 
-    Probe other({}, recorder);
+    Probe other({}, tracker);
     other.SetSettings(MakeStock());
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
@@ -63,8 +63,8 @@ namespace OrthancPerf
 
   TEST(ProbeSettings, TheCongestionControlOfTheSystemIsGivenBack)
   {
-    MessageRecorder recorder;
-    Probe probe({}, recorder);
+    ConnectionTracker tracker;
+    Probe probe({}, tracker);
     DicomSockets settings = MakeStock();
     probe.SetSettings(settings);
     const std::string before = probe.GetTrial().inForce.congestionControl;

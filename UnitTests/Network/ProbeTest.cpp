@@ -87,12 +87,12 @@ namespace OrthancPerf
       // Of the message that this thread has read last
       StallSum GetStalls() const
       {
-        return recorder_.GetCurrentMessage().value_or(Message()).stalls;
+        return tracker_.GetCurrentMessage().value_or(Message()).stalls;
       }
 
       std::vector<OpenAssociation> GetOpen() const
       {
-        return GetOpenAssociations(recorder_, Clock::now());
+        return tracker_.ListOpen(Clock::now());
       }
 
       // How the associations ended that have ended so far
@@ -100,7 +100,7 @@ namespace OrthancPerf
       {
         std::vector<AssociationOutcome> outcomes;
 
-        for (const FinishedAssociation& association : journal_.Drain(recorder_).associations)
+        for (const FinishedAssociation& association : journal_.Drain(tracker_).associations)
         {
           outcomes.push_back(association.outcome);
         }
@@ -116,7 +116,7 @@ namespace OrthancPerf
       CallerModule caller_;
       TcpPair::Accept* const accept_ = caller_.Get<TcpPair::Accept>("CallerAccept");
       TcpPair::Connect* const connect_ = caller_.Get<TcpPair::Connect>("CallerConnect");
-      MessageRecorder recorder_;
+      ConnectionTracker tracker_;
       RecordedJournal journal_;
     };
 
@@ -131,7 +131,7 @@ namespace OrthancPerf
       }
 
       TcpPair pair_{accept_};
-      Probe probe_{MakePlaces(pair_), recorder_, &CallerModule::IsCaller};
+      Probe probe_{MakePlaces(pair_), tracker_, &CallerModule::IsCaller};
       int fd_ = -1;
     };
   }
@@ -142,18 +142,18 @@ namespace OrthancPerf
     EXPECT_EQ(1, Poll(fd_, 1000));
     EXPECT_EQ(6, Read(fd_, 6));
     EXPECT_EQ(94, Read(fd_, 1000));
-    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    const std::optional<Message> message = tracker_.GetCurrentMessage();
     ASSERT_TRUE(message);
     EXPECT_LT(message->firstByte, message->lastByte);
-    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(message->id).state);
+    EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(message->id).state);
     EXPECT_EQ(150, Write(fd_, std::string(150, 'y')));
-    EXPECT_EQ(Response::State::Written, recorder_.GetResponse(message->id).state);
+    EXPECT_EQ(Response::State::Written, tracker_.GetResponse(message->id).state);
     EXPECT_EQ(1U, GetOpen().size());
     Close(fd_);
     pair_.ReleaseServer();
 
     EXPECT_TRUE(GetOpen().empty());
-    ASSERT_EQ(1U, journal_.Drain(recorder_).associations.size());
+    ASSERT_EQ(1U, journal_.Drain(tracker_).associations.size());
     EXPECT_EQ(AssociationOutcome::Incomplete, journal_.associations[0].outcome);
     EXPECT_EQ(100U, journal_.associations[0].bytesReceived);
     EXPECT_EQ(150U, journal_.associations[0].bytesSent);
@@ -162,12 +162,12 @@ namespace OrthancPerf
   TEST_F(ProbeTest, AnAssociationThatIsOpenedWhileItIsLookedHasNoAge)
   {
     TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     ASSERT_TRUE(probe.Install()) << probe.GetProblem();
 
     const TimePoint before = Clock::now();
     pair.GetServer();
-    const std::vector<OpenAssociation> open = GetOpenAssociations(recorder_, before);
+    const std::vector<OpenAssociation> open = tracker_.ListOpen(before);
     ASSERT_EQ(1U, open.size());
     EXPECT_EQ(Duration::zero(), open[0].age);
   }
@@ -175,7 +175,7 @@ namespace OrthancPerf
   TEST_F(ProbeTest, FollowsAnOutgoingAssociationAndTunesItBeforeItsFirstByte)
   {
     TcpPair elsewhere;
-    Probe probe(MakePlaces(elsewhere), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(elsewhere), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.tcpNoDelay = true;
     probe.SetSettings(settings);
@@ -216,7 +216,7 @@ namespace OrthancPerf
   TEST_F(ProbeTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
   {
     TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.receiveBuffer = SocketBuffer();
     probe.SetSettings(settings);
@@ -283,7 +283,7 @@ namespace OrthancPerf
     const auto end = [&](bool isGone)
     {
       TcpPair pair(accept_);
-      Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
       EXPECT_TRUE(probe.Install());
       const int fd = pair.GetServer();
       SendAll(pair.GetClient(), request);
@@ -334,7 +334,7 @@ namespace OrthancPerf
     const auto wait = [&]
     {
       TcpPair pair(accept_);
-      Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
       EXPECT_TRUE(probe.Install());
       const int fd = pair.GetServer();
       const int nagle = isNoDelay ? 1 : 0;
@@ -393,7 +393,7 @@ namespace OrthancPerf
   TEST_F(ProbeTest, KeepsErrno)
   {
     TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.congestionControl = "no-such-thing";  // is refused
     probe.SetSettings(settings);
@@ -460,7 +460,7 @@ namespace OrthancPerf
 
       std::string root_ = testing::TempDir() + "probe-XXXXXX";
       TcpPair pair_;
-      Probe probe_{MakePlaces(pair_), recorder_,
+      Probe probe_{MakePlaces(pair_), tracker_,
                    [](const std::string& module)
                    {
                      return CallerModule::IsCaller(module) ||
@@ -510,7 +510,7 @@ namespace OrthancPerf
     for (const char* function : {"CallerSync", "CallerSeek", "CallerTruncate", "CallerWriteAt",
                                  "CallerWriteAll", "CallerDuplicate", "CallerClose"})
     {
-      recorder_.BeginStorage(Clock::now(), 10 * piece.size());
+      tracker_.BeginStorage(Clock::now(), 10 * piece.size());
       const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
       EXPECT_EQ(4096, Write(fd, piece));
       EXPECT_EQ(0U, std::filesystem::file_size(path)) << function;
@@ -531,11 +531,11 @@ namespace OrthancPerf
         close(static_cast<int>(result));
       }
 
-      EXPECT_TRUE(recorder_.TakeStoredFile());
+      EXPECT_TRUE(tracker_.TakeStoredFile());
     }
 
     // A child has nothing to write
-    recorder_.BeginStorage(Clock::now(), 10 * piece.size());
+    tracker_.BeginStorage(Clock::now(), 10 * piece.size());
     const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
     EXPECT_EQ(4096, Write(fd, piece));
     const pid_t child = fork();
@@ -757,7 +757,7 @@ namespace OrthancPerf
     ASSERT_EQ(fd_, dup2(zero, fd_));
     close(zero);
     EXPECT_EQ(3, Read(fd_, 3));
-    EXPECT_FALSE(recorder_.GetCurrentMessage());
+    EXPECT_FALSE(tracker_.GetCurrentMessage());
     EXPECT_EQ(std::vector<AssociationOutcome>{AssociationOutcome::Incomplete}, GetOutcomes());
   }
 
@@ -813,14 +813,14 @@ namespace OrthancPerf
     {
       Read(fd_, 1);
       Close(fd_);
-      _exit(recorder_.GetCurrentMessage() || !GetOutcomes().empty() ? 1 : 0);
+      _exit(tracker_.GetCurrentMessage() || !GetOutcomes().empty() ? 1 : 0);
     }
 
     int status = 0;
     EXPECT_EQ(child, waitpid(child, &status, 0));
     EXPECT_EQ(0, status);
     EXPECT_EQ(1, Read(fd_, 1));
-    EXPECT_TRUE(recorder_.GetCurrentMessage());
+    EXPECT_TRUE(tracker_.GetCurrentMessage());
   }
 
 #if !defined(PERF_SANITIZED)  // whose own recv and poll are not made for that
@@ -830,7 +830,7 @@ namespace OrthancPerf
   TEST_F(ProbeTest, AThreadThatIsCancelledWhileItWaitsEnds)
   {
     TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     ASSERT_TRUE(probe.Install());
 
     const auto cancel = [](std::function<void()> wait)
@@ -864,8 +864,8 @@ namespace OrthancPerf
   TEST_F(ProbeTest, IsOnlyOneInAProcess)
   {
     TcpPair pair;
-    Probe first(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
-    Probe second(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+    Probe first(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
+    Probe second(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     EXPECT_TRUE(first.Install());
     EXPECT_FALSE(second.Install());
     EXPECT_NE("", second.GetProblem());
@@ -879,7 +879,7 @@ namespace OrthancPerf
     constexpr int ROUNDS = 200;
 
     TcpPair listening;
-    Probe probe(MakePlaces(listening), recorder_, &CallerModule::IsCaller);
+    Probe probe(MakePlaces(listening), tracker_, &CallerModule::IsCaller);
     ASSERT_TRUE(probe.Install());
     listening.GetServer();
 
@@ -963,7 +963,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 1000; i++)
     {
-      Probe probe(MakePlaces(pair), recorder_, &CallerModule::IsCaller);
+      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
       ASSERT_TRUE(probe.Install());
       ASSERT_EQ(0, Poll(pair.GetServer(), 0));
       probe.Remove();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/MessageRecorder.h"
+#include "Network/ConnectionTracker.h"
 
 #include <vector>
 
 namespace OrthancPerf
 {
-  // What a recorder has told the journal so far
+  // What a tracker has told the journal so far
   class RecordedJournal : public IJournalObserver
   {
   public:
     // Takes up what is over meanwhile
-    RecordedJournal& Drain(MessageRecorder& recorder)
+    RecordedJournal& Drain(ConnectionTracker& tracker)
     {
-      recorder.GetEvents().Drain(journal_);
+      tracker.events.Drain(journal_);
       return *this;
     }
 

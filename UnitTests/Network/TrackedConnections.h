@@ -15,6 +15,11 @@ namespace OrthancPerf
   protected:
     static constexpr int FD = 4095;  // no socket: TCP_INFO is absent
 
+    TrackedConnections()
+    {
+      tracker_.places = {4242, 8042};
+    }
+
     static TimePoint At(int ms)
     {
       return TimePoint(std::chrono::milliseconds(1000 + ms));
@@ -37,11 +42,10 @@ namespace OrthancPerf
 
     RecordedJournal& Drain()
     {
-      return journal_.Drain(recorder_);
+      return journal_.Drain(tracker_);
     }
 
-    MessageRecorder recorder_;
-    ConnectionTracker tracker_{recorder_, {4242, 8042}};
+    ConnectionTracker tracker_;
     RecordedJournal journal_;
 
   private:

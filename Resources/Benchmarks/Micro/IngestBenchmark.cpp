@@ -10,7 +10,7 @@
 #include "Metrics/History.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/ServerTraffic.h"
-#include "Network/MessageRecorder.h"
+#include "Network/ConnectionTracker.h"
 
 #include <benchmark/benchmark.h>
 
@@ -77,7 +77,7 @@ namespace OrthancPerf
       History history_;
       EvidenceCollector evidence_{statistics_, 4};
       Journal journal_{{&statistics_, &traffic_, &recent_, &history_, &evidence_}};
-      MessageRecorder source_;
+      ConnectionTracker source_;
       InstanceTracker tracker_{journal_, source_};
     };
 

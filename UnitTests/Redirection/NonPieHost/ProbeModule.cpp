@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/MessageRecorder.h"
+#include "Network/ConnectionTracker.h"
 #include "Network/Probe.h"
 
 #include <array>
@@ -11,8 +11,8 @@ extern "C" __attribute__((visibility("default"))) int TryProbe(decltype(&recv) r
 {
   using namespace OrthancPerf;
   std::array<int, 2> sockets = {};
-  MessageRecorder recorder;
-  Probe probe({}, recorder);
+  ConnectionTracker tracker;
+  Probe probe({}, tracker);
 
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()) != 0 || !probe.Install())
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/MessageRecorder.h"
-
+// The part of ConnectionTracker that answers the ingest, on the thread that asks
+#include "Network/ConnectionTracker.h"
 #include "Network/GatheredFile.h"
 #include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/TcpInfo.h"
@@ -22,14 +22,14 @@ namespace OrthancPerf
     struct ThreadWork
     {
       Connection* connection;
-      std::uint64_t recorder;  // whose connection that is: the thread may outlive it
-      std::uint64_t serial;  // of the message: its connection may be closed, and another one there
+      std::uint64_t tracker;  // whose connection that is: the thread may outlive it
+      std::uint64_t serial;   // of the message: its connection may be closed, and another one there
     };
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
 
 
-    std::uint64_t MakeRecorderId()
+    std::uint64_t MakeTrackerId()
     {
       static std::atomic<std::uint64_t> next = 1;
       return next++;
@@ -63,12 +63,12 @@ namespace OrthancPerf
   }
 
 
-  MessageRecorder::MessageRecorder() : id_(MakeRecorderId())
+  ConnectionTracker::ConnectionTracker() : id_(MakeTrackerId())
   {
   }
 
 
-  std::optional<Message> MessageRecorder::GetCurrentMessage() const
+  std::optional<Message> ConnectionTracker::GetCurrentMessage() const
   {
     const Connection* const connection = FindCurrent();
 
@@ -88,7 +88,7 @@ namespace OrthancPerf
   }
 
 
-  int MessageRecorder::GetCurrentConnection() const noexcept
+  int ConnectionTracker::GetCurrentConnection() const noexcept
   {
     const Connection* const connection = FindCurrent();
     return connection == nullptr ? -1 : connection->fd;
@@ -97,17 +97,17 @@ namespace OrthancPerf
 
   // Null: there is none, or it is closed. What the thread reads now may come over one whose
   // descriptor is beyond those that are watched.
-  Connection* MessageRecorder::FindCurrent() const noexcept
+  Connection* ConnectionTracker::FindCurrent() const noexcept
   {
-    const bool isOpen = work.connection != nullptr && work.recorder == id_ &&
+    const bool isOpen = work.connection != nullptr && work.tracker == id_ &&
                         work.connection->closedSerial.load(std::memory_order_acquire) < work.serial;
     return isOpen ? work.connection : nullptr;
   }
 
 
-  Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
+  Response ConnectionTracker::GetResponse(const MessageId& id) const noexcept
   {
-    const Connection& connection = connections_.At(id.connection);
+    const Connection& connection = table.At(id.connection);
     const RememberedResponse& answer = connection.GetResponse(id.serial);
     const TimePoint response = answer.lastByte.load(std::memory_order_acquire);
     const std::int32_t status = answer.status.load(RELAXED);
@@ -129,7 +129,7 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::ClaimMessage() noexcept
+  void ConnectionTracker::ClaimMessage() noexcept
   {
     if (Connection* const connection = FindCurrent())
     {
@@ -139,18 +139,18 @@ namespace OrthancPerf
   }
 
 
-  Phase MessageRecorder::GetStoringPhase(const MessageId& id) const noexcept
+  Phase ConnectionTracker::GetStoringPhase(const MessageId& id) const noexcept
   {
-    if (connections_.At(id.connection).isFileClosed.load(RELAXED))
+    if (table.At(id.connection).isFileClosed.load(RELAXED))
     {
       return Phase::Index;
     }
 
-    return served_.load(RELAXED).isStorage ? Phase::Commit : Phase::Storage;
+    return served.load(RELAXED).isStorage ? Phase::Commit : Phase::Storage;
   }
 
 
-  void MessageRecorder::NameRequestor(const std::string& title) noexcept
+  void ConnectionTracker::NameRequestor(const std::string& title) noexcept
   {
     Connection* const connection = FindCurrent();
 
@@ -163,53 +163,53 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::BeginStorage(TimePoint now, std::size_t size) noexcept
+  void ConnectionTracker::BeginStorage(TimePoint now, std::size_t size) noexcept
   {
     GatheredFile::OfThisThread().Expect(size);
     Connection* const connection = FindCurrent();
     WrittenFiles::OfThisThread().Begin(connection == nullptr ? nullptr : &connection->isFileClosed);
 
-    if (const Served served = served_.load(RELAXED); served.isStorage || served.isDatabase)
+    if (const Served by = served.load(RELAXED); by.isStorage || by.isDatabase)
     {
-      AskedServers::OfThisThread().Begin(served, now);
+      AskedServers::OfThisThread().Begin(by, now);
     }
   }
 
 
-  void MessageRecorder::BeginReading(const Connection& connection) noexcept
+  void ConnectionTracker::BeginReading(const Connection& connection) noexcept
   {
-    AskedServers::OfThisThread().BeginReading(served_.load(RELAXED), connection.fd);
+    AskedServers::OfThisThread().BeginReading(served.load(RELAXED), connection.fd);
   }
 
 
-  std::optional<StoredFile> MessageRecorder::TakeStoredFile() noexcept
+  std::optional<StoredFile> ConnectionTracker::TakeStoredFile() noexcept
   {
     GatheredFile::OfThisThread().Expect(0);
     return WrittenFiles::OfThisThread().Take();
   }
 
 
-  AskedWork MessageRecorder::TakeAskedWork()
+  AskedWork ConnectionTracker::TakeAskedWork()
   {
     return AskedServers::OfThisThread().Take();
   }
 
 
-  void MessageRecorder::SetCurrent(Connection* connection) noexcept
+  void ConnectionTracker::SetCurrent(Connection* connection) noexcept
   {
     work.connection = connection;
-    work.recorder = id_;
+    work.tracker = id_;
     work.serial = connection == nullptr ? 0 : connection->serial.load(RELAXED);
   }
 
 
-  std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now)
+  std::vector<OpenAssociation> ConnectionTracker::ListOpen(TimePoint now) const
   {
     std::vector<OpenAssociation> all;
 
     for (std::size_t i = 0; i < ConnectionTable::CAPACITY; i++)
     {
-      const Connection& connection = recorder.GetConnections().At(i);
+      const Connection& connection = table.At(i);
       const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
       const TimePoint openedAt = connection.openedAt.load(RELAXED);
 

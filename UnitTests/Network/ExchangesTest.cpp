@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/MessageRecorder.h"
+#include "Network/ConnectionTracker.h"
 
 #include "Network/AskedServers.h"
 #include "Network/Messages/DimseMessages.h"
@@ -39,10 +39,10 @@ namespace OrthancPerf
 
 
     // The connections of a server on which a test says what is read and written, and when
-    class MessageRecorderTest : public TrackedConnections
+    class ExchangesTest : public TrackedConnections
     {
     protected:
-      MessageRecorderTest()
+      ExchangesTest()
       {
         AskedServers::OfThisThread() = {};  // what tests before this one have left on the thread
       }
@@ -91,25 +91,25 @@ namespace OrthancPerf
       // By which this side knows the calling side; empty: it is not open
       std::string GetCallingTitle() const
       {
-        const std::vector<OpenAssociation> open = GetOpenAssociations(recorder_, At(0));
+        const std::vector<OpenAssociation> open = tracker_.ListOpen(At(0));
         return open.empty() ? "" : open.at(0).parties.callingTitle;
       }
 
       bool IsAccepted() const
       {
-        return GetOpenAssociations(recorder_, At(0)).at(0).isAccepted;
+        return tracker_.ListOpen(At(0)).at(0).isAccepted;
       }
     };
   }
 
 
-  TEST_F(MessageRecorderTest, TheCurrentMessageIsTheOneThatThisThreadHasRead)
+  TEST_F(ExchangesTest, TheCurrentMessageIsTheOneThatThisThreadHasRead)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
     Read(connection, std::string(1000, 'x'), 47);
 
-    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    const std::optional<Message> message = tracker_.GetCurrentMessage();
     ASSERT_TRUE(message);
     EXPECT_EQ(At(40), message->firstByte);
     EXPECT_EQ(At(47), message->lastByte);
@@ -118,51 +118,51 @@ namespace OrthancPerf
     EXPECT_EQ("CT <1>", message->peer.name);
     EXPECT_EQ("10.0.0.1", message->peer.address);
 
-    std::thread([this] { EXPECT_FALSE(recorder_.GetCurrentMessage()); }).join();
+    std::thread([this] { EXPECT_FALSE(tracker_.GetCurrentMessage()); }).join();
   }
 
 
   // The thread may go on with a connection that is not watched, and another has that descriptor
-  TEST_F(MessageRecorderTest, AConnectionThatIsClosedHasNoCurrentMessage)
+  TEST_F(ExchangesTest, AConnectionThatIsClosedHasNoCurrentMessage)
   {
     Connection& connection = Accept();
-    EXPECT_EQ(FD, recorder_.GetCurrentConnection());
+    EXPECT_EQ(FD, tracker_.GetCurrentConnection());
     tracker_.OnClosing(connection, At(3));
-    EXPECT_EQ(-1, recorder_.GetCurrentConnection());
+    EXPECT_EQ(-1, tracker_.GetCurrentConnection());
 
     std::thread([this] { Accept(); }).join();
-    EXPECT_FALSE(recorder_.GetCurrentMessage());
-    EXPECT_EQ(-1, recorder_.GetCurrentConnection());
+    EXPECT_FALSE(tracker_.GetCurrentMessage());
+    EXPECT_EQ(-1, tracker_.GetCurrentConnection());
   }
 
-  TEST_F(MessageRecorderTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
+  TEST_F(ExchangesTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
-    const MessageId id = recorder_.GetCurrentMessage()->id;
+    const MessageId id = tracker_.GetCurrentMessage()->id;
     WrittenFiles& files = WrittenFiles::OfThisThread();
 
-    recorder_.BeginStorage(At(45), 0);
-    EXPECT_EQ(Phase::Storage, recorder_.GetStoringPhase(id));
+    tracker_.BeginStorage(At(45), 0);
+    EXPECT_EQ(Phase::Storage, tracker_.GetStoringPhase(id));
     files.OnCreated(5, At(50));
     files.OnClosed(5, At(51));
-    EXPECT_EQ(Phase::Index, recorder_.GetStoringPhase(id));
+    EXPECT_EQ(Phase::Index, tracker_.GetStoringPhase(id));
 
-    recorder_.FollowServers({true, false});
-    recorder_.BeginStorage(At(45), 0);
-    EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
-    recorder_.TakeStoredFile();
-    recorder_.TakeAskedWork();
+    tracker_.served = Served{true, false};
+    tracker_.BeginStorage(At(45), 0);
+    EXPECT_EQ(Phase::Commit, tracker_.GetStoringPhase(id));
+    tracker_.TakeStoredFile();
+    tracker_.TakeAskedWork();
   }
 
 
   // One that failed after the filter is never taken
-  TEST_F(MessageRecorderTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
+  TEST_F(ExchangesTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
-    recorder_.FollowServers({true, true});
-    recorder_.BeginStorage(At(45), 0);
+    tracker_.served = Served{true, true};
+    tracker_.BeginStorage(At(45), 0);
     EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
 
@@ -173,11 +173,11 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, AnHttpRequestHasNoPeerName)
+  TEST_F(ExchangesTest, AnHttpRequestHasNoPeerName)
   {
     Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
-    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    const std::optional<Message> message = tracker_.GetCurrentMessage();
     ASSERT_TRUE(message);
     EXPECT_FALSE(message->isDicom);
     EXPECT_EQ("", message->peer.name);
@@ -186,20 +186,20 @@ namespace OrthancPerf
 
 
   // As it comes in pieces, and is not served before it is whole
-  TEST_F(MessageRecorderTest, TheHeaderOfTheFirstRequestBeginsIt)
+  TEST_F(ExchangesTest, TheHeaderOfTheFirstRequestBeginsIt)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "POST /instances", 1);
     tracker_.OnWaited(connection, At(1), At(31));
     Read(connection, " HTTP/1.1\r\n", 31);
     tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(1), recorder_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
+    EXPECT_EQ(At(1), tracker_.GetCurrentMessage()->firstByte);
+    EXPECT_EQ(1U, tracker_.GetCurrentMessage()->stalls.count);
   }
 
 
   // CivetWeb reads what it does not want, and keeps the connection
-  TEST_F(MessageRecorderTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
+  TEST_F(ExchangesTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "POST /instances HTTP/1.1\r\n" + std::string(16000, 'x'), 1);
@@ -211,7 +211,7 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(413), At(443));
     Read(connection, std::string(500000, 'x'), 443);
 
-    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    const std::optional<Message> message = tracker_.GetCurrentMessage();
     ASSERT_TRUE(message);
     EXPECT_EQ(At(412), message->firstByte);
     EXPECT_EQ(At(443), message->lastByte);
@@ -222,7 +222,7 @@ namespace OrthancPerf
 
 
   // By Orthanc itself, say, or Lua, which are asked after the plugin
-  TEST_F(MessageRecorderTest, NeitherIsThatOfOneThatWasRefusedLater)
+  TEST_F(ExchangesTest, NeitherIsThatOfOneThatWasRefusedLater)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "POST /instances HTTP/1.1\r\n", 1);
@@ -232,11 +232,11 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(12), At(412));
     Read(connection, "POST /instances HTTP/1.1\r\n", 412);
     tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
+    EXPECT_EQ(At(412), tracker_.GetCurrentMessage()->firstByte);
   }
 
 
-  TEST_F(MessageRecorderTest, TheHeaderOfALaterRequestBeginsItToo)
+  TEST_F(ExchangesTest, TheHeaderOfALaterRequestBeginsItToo)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "GET /system HTTP/1.1\r\n", 1);
@@ -246,57 +246,57 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(11), At(41));
     Read(connection, " HTTP/1.1\r\n", 41);
     tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(11), recorder_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
-    EXPECT_EQ(milliseconds(8), recorder_.GetCurrentMessage()->idle);
+    EXPECT_EQ(At(11), tracker_.GetCurrentMessage()->firstByte);
+    EXPECT_EQ(1U, tracker_.GetCurrentMessage()->stalls.count);
+    EXPECT_EQ(milliseconds(8), tracker_.GetCurrentMessage()->idle);
   }
 
 
-  TEST_F(MessageRecorderTest, TheResponseIsRememberedForAWhile)
+  TEST_F(ExchangesTest, TheResponseIsRememberedForAWhile)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 10);
-    const MessageId id = recorder_.GetCurrentMessage()->id;
-    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+    const MessageId id = tracker_.GetCurrentMessage()->id;
+    EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
 
     // As DCMTK writes it
     const std::string response = MakeStoreResponse(0xa700);
     Write(connection, response.substr(0, 12), 20);
-    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+    EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
     Write(connection, response.substr(12), 21);
-    EXPECT_EQ(Response::State::Written, recorder_.GetResponse(id).state);
-    EXPECT_EQ(At(21), recorder_.GetResponse(id).lastByte);
-    EXPECT_EQ(0xa700, recorder_.GetResponse(id).status);
+    EXPECT_EQ(Response::State::Written, tracker_.GetResponse(id).state);
+    EXPECT_EQ(At(21), tracker_.GetResponse(id).lastByte);
+    EXPECT_EQ(0xa700, tracker_.GetResponse(id).status);
 
     for (int i = 0; i < 7; i++)
     {
       Read(connection, MakeDimseCommand(1), 30 + 2 * i);
-      EXPECT_EQ(At(21), recorder_.GetResponse(id).lastByte);
-      EXPECT_EQ(0xa700, recorder_.GetResponse(id).status);
+      EXPECT_EQ(At(21), tracker_.GetResponse(id).lastByte);
+      EXPECT_EQ(0xa700, tracker_.GetResponse(id).status);
       Write(connection, MakeStoreResponse(0), 31 + 2 * i);
     }
 
     Read(connection, MakeDimseCommand(1), 50);
-    EXPECT_EQ(Response::State::Gone, recorder_.GetResponse(id).state);
+    EXPECT_EQ(Response::State::Gone, tracker_.GetResponse(id).state);
   }
 
 
-  TEST_F(MessageRecorderTest, TheStatusOfAnHttpResponseIsThatOfItsFirstLine)
+  TEST_F(ExchangesTest, TheStatusOfAnHttpResponseIsThatOfItsFirstLine)
   {
     const auto read = [this](const std::string& answer) -> std::optional<std::uint16_t>
     {
       Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
       Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
-      const MessageId id = recorder_.GetCurrentMessage()->id;
+      const MessageId id = tracker_.GetCurrentMessage()->id;
       Write(*connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
-      EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+      EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
       Write(*connection, answer, 5);
       Write(*connection, "HTTP/1.1 507 in the body", 6);
-      const Response response = recorder_.GetResponse(id);
+      const Response response = tracker_.GetResponse(id);
       EXPECT_EQ(At(6), response.lastByte);
       EXPECT_FALSE(response.isClosed);
       tracker_.OnClosing(*connection, At(7));
-      EXPECT_TRUE(recorder_.GetResponse(id).isClosed);
+      EXPECT_TRUE(tracker_.GetResponse(id).isClosed);
       return response.status;
     };
 
@@ -308,7 +308,7 @@ namespace OrthancPerf
 
 
   // Orthanc refuses it before it asks any plugin
-  TEST_F(MessageRecorderTest, ACStoreThatNobodyHasClaimedIsWhatItsResponseSays)
+  TEST_F(ExchangesTest, ACStoreThatNobodyHasClaimedIsWhatItsResponseSays)
   {
     const auto receive = [this](const std::string& answer, bool isClaimed = false)
     {
@@ -318,7 +318,7 @@ namespace OrthancPerf
 
       if (isClaimed)
       {
-        recorder_.ClaimMessage();
+        tracker_.ClaimMessage();
       }
 
       Write(connection, answer, 20);
@@ -349,7 +349,7 @@ namespace OrthancPerf
 
 
   // The DICOMweb plugin shows Orthanc only what it can read itself
-  TEST_F(MessageRecorderTest, AStowRequestThatIsAnsweredBy400HasAnUnreadableInstance)
+  TEST_F(ExchangesTest, AStowRequestThatIsAnsweredBy400HasAnUnreadableInstance)
   {
     const std::string header = "POST /dicom-web/studies HTTP/1.1\r\n";
     const auto receive = [&](bool isStow, const std::string& status)
@@ -359,7 +359,7 @@ namespace OrthancPerf
       tracker_.OnServed(connection, isStow);
       Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 11);
       Read(connection, std::string(500, 'x'), 14);
-      recorder_.ClaimMessage();  // another part
+      tracker_.ClaimMessage();  // another part
       Write(connection, "HTTP/1.1 " + status, 20);
       Write(connection, "HTTP/1.1 400 in the body", 21);
 
@@ -386,7 +386,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ACStoreThatOrthancDoesNotAnswerIsToldOnceItsAssociationIsOver)
+  TEST_F(ExchangesTest, ACStoreThatOrthancDoesNotAnswerIsToldOnceItsAssociationIsOver)
   {
     const std::string abort = MakePdu(7, std::string(4, '\0'));
     const auto receive = [this](const std::string& data, const auto& end)
@@ -433,31 +433,31 @@ namespace OrthancPerf
 
     // Of what was claimed, the ingest tells
     EXPECT_TRUE(
-        receive(MakeDataSet(500), [this](Connection&) { recorder_.ClaimMessage(); }).empty());
+        receive(MakeDataSet(500), [this](Connection&) { tracker_.ClaimMessage(); }).empty());
   }
 
 
-  TEST_F(MessageRecorderTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
+  TEST_F(ExchangesTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
-    const MessageId id = recorder_.GetCurrentMessage()->id;
-    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+    const MessageId id = tracker_.GetCurrentMessage()->id;
+    EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
     tracker_.OnClosing(connection, At(60));
-    EXPECT_EQ(Response::State::Gone, recorder_.GetResponse(id).state);
+    EXPECT_EQ(Response::State::Gone, tracker_.GetResponse(id).state);
 
     Connection& next = Accept();
     Read(next, MakeDimseCommand(1), 140);
     EXPECT_EQ(Response::State::Pending,
-              recorder_.GetResponse(recorder_.GetCurrentMessage()->id).state);
+              tracker_.GetResponse(tracker_.GetCurrentMessage()->id).state);
   }
 
 
-  TEST_F(MessageRecorderTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
+  TEST_F(ExchangesTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 10);
-    recorder_.ClaimMessage();
+    tracker_.ClaimMessage();
     Write(connection, MakeStoreResponse(0), 20);
     Read(connection, MakeDimseCommand(0x30), 30);  // C-ECHO-RQ
     Write(connection, MakeStoreResponse(0), 31);
@@ -482,7 +482,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
+  TEST_F(ExchangesTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
   {
     for (const char type : {'\0', '\5', '\7'})  // nothing more, A-RELEASE-RQ, A-ABORT
     {
@@ -497,7 +497,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
+  TEST_F(ExchangesTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 10);
@@ -509,23 +509,23 @@ namespace OrthancPerf
   }
 
 
-  TEST(MessageRecorder, WhatAThreadReadForAnEarlierRecorderIsNoMessageOfThisOne)
+  TEST(Exchanges, WhatAThreadReadForAnEarlierTrackerIsNoMessageOfThisOne)
   {
     // As when Orthanc loads its plugins anew; the same memory, as it may be
-    auto recorder = std::make_unique<MessageRecorder>();
-    ConnectionTracker tracker(*recorder, {4242, 0});
-    Connection* connection = tracker.OnAccepted(5, 4242, MakeAddress(1), TimePoint());
+    auto tracker = std::make_unique<ConnectionTracker>();
+    tracker->places = {4242, 0};
+    Connection* connection = tracker->OnAccepted(5, 4242, MakeAddress(1), TimePoint());
     const std::uint8_t byte = 4;
-    tracker.OnRead(*connection, &byte, 1, TimePoint());
-    EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
+    tracker->OnRead(*connection, &byte, 1, TimePoint());
+    EXPECT_TRUE(tracker->GetCurrentMessage().has_value());
 
-    recorder.reset();
-    recorder = std::make_unique<MessageRecorder>();
-    EXPECT_FALSE(recorder->GetCurrentMessage().has_value());
+    tracker.reset();
+    tracker = std::make_unique<ConnectionTracker>();
+    EXPECT_FALSE(tracker->GetCurrentMessage().has_value());
   }
 
 
-  TEST_F(MessageRecorderTest, AConnectionThatAsksForNothingIsIncomplete)
+  TEST_F(ExchangesTest, AConnectionThatAsksForNothingIsIncomplete)
   {
     Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
     tracker_.OnClosing(*connection, At(9));
@@ -536,7 +536,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, WhatOrthancSendsHasItsOwnPhases)
+  TEST_F(ExchangesTest, WhatOrthancSendsHasItsOwnPhases)
   {
     Connection& connection = Connect();
     const std::string response = MakeStoreResponse(0);
@@ -575,11 +575,11 @@ namespace OrthancPerf
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
     EXPECT_EQ(milliseconds(5), journal_.associations.front().connect);
-    EXPECT_FALSE(recorder_.GetCurrentMessage());
+    EXPECT_FALSE(tracker_.GetCurrentMessage());
   }
 
 
-  TEST_F(MessageRecorderTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
+  TEST_F(ExchangesTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
   {
     Connection& connection = Connect();
 
@@ -611,7 +611,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, WhatIsNotAnsweredHasFailed)
+  TEST_F(ExchangesTest, WhatIsNotAnsweredHasFailed)
   {
     const auto send = [this](const std::string& answer)
     {
@@ -633,7 +633,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, WhatAPeerFetchesByCGetIsSentToIt)
+  TEST_F(ExchangesTest, WhatAPeerFetchesByCGetIsSentToIt)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(0x0010), 10);  // C-GET-RQ
@@ -670,7 +670,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
+  TEST_F(ExchangesTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
   {
     const auto fetch = [this](const std::string& answer, const std::string& behind = "")
     {
@@ -714,7 +714,7 @@ namespace OrthancPerf
 
 
   // Orthanc has lost patience, and goes on
-  TEST_F(MessageRecorderTest, WhatIsFetchedByCGetWithoutAnAnswerHasFailed)
+  TEST_F(ExchangesTest, WhatIsFetchedByCGetWithoutAnAnswerHasFailed)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(0x0010), 10);
@@ -732,7 +732,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
+  TEST_F(ExchangesTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
   {
     Connection& connection = Connect();
     Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
@@ -749,7 +749,7 @@ namespace OrthancPerf
 
 
   // As DCMTK takes it: it waits for that of the second
-  TEST_F(MessageRecorderTest, ALateAnswerIsNotThatOfTheNextInstance)
+  TEST_F(ExchangesTest, ALateAnswerIsNotThatOfTheNextInstance)
   {
     Connection& connection = Connect();
     Write(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
@@ -769,7 +769,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ACommandThatASmallPduDividesIsOne)
+  TEST_F(ExchangesTest, ACommandThatASmallPduDividesIsOne)
   {
     Connection& connection = Connect();
     const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
@@ -784,19 +784,19 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
+  TEST_F(ExchangesTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
     tracker_.OnClosing(Accept(), At(50));
     Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(60));
     Read(*connection, "x", 61);
-    EXPECT_EQ("", recorder_.GetCurrentMessage()->peer.name);
-    EXPECT_FALSE(recorder_.GetCurrentMessage()->idle);
+    EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
+    EXPECT_FALSE(tracker_.GetCurrentMessage()->idle);
   }
 
 
-  TEST_F(MessageRecorderTest, UnderTlsALargeAssociateRequestIsNoInstance)
+  TEST_F(ExchangesTest, UnderTlsALargeAssociateRequestIsNoInstance)
   {
-    recorder_.GetEvents().SetDestinations({{"PACS", HashHost("pacs"), 2762, true, false}});
+    tracker_.events.SetDestinations({{"PACS", HashHost("pacs"), 2762, true, false}});
     Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
     tracker_.OnConnected(*connection, At(1));
     const std::string hello = MakeTlsRecord(22, 300);
@@ -828,7 +828,7 @@ namespace OrthancPerf
 
   // Anyone may send a ClientHello, also to a port without TLS. Nobody claims what its sender broke
   // off. What ends it looks like an answer: an A-ABORT.
-  TEST_F(MessageRecorderTest, UnderTlsAnAssociationIsAcceptedAndHasAnInstanceOnceThatIsClaimed)
+  TEST_F(ExchangesTest, UnderTlsAnAssociationIsAcceptedAndHasAnInstanceOnceThatIsClaimed)
   {
     for (const bool isClaimed : {false, true})
     {
@@ -836,7 +836,7 @@ namespace OrthancPerf
 
       if (isClaimed)
       {
-        recorder_.ClaimMessage();
+        tracker_.ClaimMessage();
       }
 
       EXPECT_EQ(isClaimed, IsAccepted());
@@ -848,14 +848,14 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
+  TEST_F(ExchangesTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
   {
     Connection& connection = ReceiveUnderTls();
     EXPECT_EQ("", GetCallingTitle());
 
-    recorder_.NameRequestor("CT_ROOM_1");
+    tracker_.NameRequestor("CT_ROOM_1");
     EXPECT_EQ("CT_ROOM_1", GetCallingTitle());
-    EXPECT_EQ("CT_ROOM_1", recorder_.GetCurrentMessage()->peer.name);
+    EXPECT_EQ("CT_ROOM_1", tracker_.GetCurrentMessage()->peer.name);
 
     Write(connection, MakeTlsRecord(23, 100), 6);
     tracker_.OnClosing(connection, At(7));
@@ -868,24 +868,24 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, TheTitleThatWasReadCounts)
+  TEST_F(ExchangesTest, TheTitleThatWasReadCounts)
   {
     Read(Accept(), MakeDimseCommand(1), 40);
-    recorder_.NameRequestor("ANOTHER");
+    tracker_.NameRequestor("ANOTHER");
     EXPECT_EQ("CT <1>", GetCallingTitle());
-    EXPECT_EQ("ORTHANC", GetOpenAssociations(recorder_, At(0)).at(0).parties.calledTitle);
+    EXPECT_EQ("ORTHANC", tracker_.ListOpen(At(0)).at(0).parties.calledTitle);
   }
 
 
   namespace
   {
     // An Orthanc peer, called at 0 ms, connected at 5 ms
-    class PeerTest : public MessageRecorderTest
+    class PeerTest : public ExchangesTest
     {
     protected:
       PeerTest()
       {
-        recorder_.GetEvents().SetDestinations(
+        tracker_.events.SetDestinations(
             {{"cloud", HashHost(MakeAddress(0).ToString()), 8043, false, true}});
         connection_ = tracker_.OnConnecting(FD, MakeAddress(8043), At(0));
         tracker_.OnConnected(*connection_, At(5));
@@ -1025,7 +1025,7 @@ namespace OrthancPerf
 
   TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
   {
-    recorder_.GetEvents().SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
+    tracker_.events.SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
     tracker_.OnClosing(*connection_, At(10));
