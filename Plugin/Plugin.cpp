@@ -147,9 +147,9 @@ namespace
           [&](PluginContext& context)
           {
             const RequestHeaders headers = {headersCount, headersKeys, headersValues};
-            OnServed(context.GetCurrentConnection(), IsStow(uri, headers),
+            OnServed(context.connections.GetCurrentConnection(), IsStow(uri, headers),
                      FindReading(method, uri, headers));
-            context.GetTracker().OnRequest(Clock::now(), ip);
+            context.tracker.OnRequest(Clock::now(), ip);
           });
 
     return 1;
@@ -171,7 +171,7 @@ namespace
         FindBodyLength({headersCount, headersKeys, headersValues});
     bool isLetOn = true;
     Guard("UploadFilter", [&](PluginContext& context)
-          { isLetOn = MayUpload(context.GetCurrentConnection(), length); });
+          { isLetOn = MayUpload(context.connections.GetCurrentConnection(), length); });
     return isLetOn ? 1 : 0;
   }
 
@@ -186,10 +186,9 @@ namespace
           {
             const TimePoint now = Clock::now();
             const ReceivedFile file(data, size);
-            context.GetTracker().OnReceived(now,
-                                            {ToOrigin(origin), size, file.problem, file.identity});
+            context.tracker.OnReceived(now, {ToOrigin(origin), size, file.problem, file.identity});
 
-            if (context.GetTranscoding().TranscodeReceived(ToOrigin(origin), file, *replacement))
+            if (context.transcoding.TranscodeReceived(ToOrigin(origin), file, *replacement))
             {
               action = OrthancPluginReceivedInstanceAction_Modify;
             }
@@ -207,8 +206,8 @@ namespace
     Guard("Transcoder",
           [&](PluginContext& context)
           {
-            if (context.GetTranscoding().TranscodeFor(data, size, {syntaxes, syntaxes + count},
-                                                      *transcoded))
+            if (context.transcoding.TranscodeFor(data, size, {syntaxes, syntaxes + count},
+                                                 *transcoded))
             {
               code = OrthancPluginErrorCode_Success;
             }
@@ -223,8 +222,7 @@ namespace
           [instance](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.GetTracker().OnFilter(
-                now, DescribeInstance(context.GetOrthanc().GetContext(), instance));
+            context.tracker.OnFilter(now, DescribeInstance(context.orthanc.GetContext(), instance));
           });
     return 1;  // keep
   }
@@ -237,9 +235,9 @@ namespace
           [=](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            OnInstanceStored(context.GetCurrentConnection());
-            context.GetTracker().OnStored(
-                now, DescribeInstance(context.GetOrthanc().GetContext(), instance, instanceId));
+            OnInstanceStored(context.connections.GetCurrentConnection());
+            context.tracker.OnStored(
+                now, DescribeInstance(context.orthanc.GetContext(), instance, instanceId));
           });
     return OrthancPluginErrorCode_Success;
   }
@@ -253,8 +251,7 @@ namespace
           [&](PluginContext& context)
           {
             context.Settle();
-            ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
-                              *request);
+            ServeRestCallback(context.orthanc.GetContext(), context.router, output, url, *request);
             code = OrthancPluginErrorCode_Success;
           });
     return code;
@@ -278,7 +275,7 @@ namespace
   // The answer is why received instances cannot be replaced; empty: they can.
   std::string RegisterLateHooks(PluginContext& context)
   {
-    OrthancPluginContext* const orthanc = context.GetOrthanc().GetContext();
+    OrthancPluginContext* const orthanc = context.orthanc.GetContext();
 
     const bool isReceivedFree = OrthancPluginRegisterReceivedInstanceCallback(
                                     orthanc, OnReceivedInstance) == OrthancPluginErrorCode_Success;
@@ -286,7 +283,7 @@ namespace
         "another plugin holds Orthanc's only received-instance callback: instances are stored as "
         "received. The phases \"receive\", \"parse\" and \"prepare\" are absent. Uploads that fail "
         "before the filters are not counted";
-    context.GetState().SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
+    context.state.SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
 
     if (!isReceivedFree)
     {
@@ -294,7 +291,7 @@ namespace
     }
 
     OrthancPluginRegisterIncomingDicomInstanceFilter(orthanc, OnIncomingInstance);
-    context.GetState().SetHook("IncomingInstanceFilter", true);
+    context.state.SetHook("IncomingInstanceFilter", true);
     return isReceivedFree ? "" : "another plugin holds Orthanc's only received-instance callback";
   }
 
@@ -318,13 +315,13 @@ namespace
 
   void RegisterHooks(PluginContext& context)
   {
-    OrthancPluginContext* const orthanc = context.GetOrthanc().GetContext();
+    OrthancPluginContext* const orthanc = context.orthanc.GetContext();
 
     OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc, OnHttpRequest);
-    context.GetState().SetHook("HttpRequestFilter", true);
+    context.state.SetHook("HttpRequestFilter", true);
 
     OrthancPluginRegisterOnStoredInstanceCallback(orthanc, OnStoredInstance);
-    context.GetState().SetHook("StoredInstance", true);
+    context.state.SetHook("StoredInstance", true);
 
     OrthancPluginRegisterOnChangeCallback(orthanc, OnChange);
     OrthancPluginRegisterRestCallbackNoLock(orthanc, "/perf(|/.*)", OnRest);
@@ -397,7 +394,7 @@ $('#lookup').live('pagebeforecreate', function() {
     }
 
     orthanc.LogWarning("version " PERF_VERSION " follows every instance" +
-                       DescribeDashboard(orthancConfiguration, plugin->GetServer().httpPort));
+                       DescribeDashboard(orthancConfiguration, plugin->server.httpPort));
     return 0;
   }
 

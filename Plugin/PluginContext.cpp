@@ -74,46 +74,46 @@ namespace OrthancPerf
                                const PerfConfiguration& configuration,
                                OrthancPluginTranscoderCallback transcode,
                                OrthancPluginIncomingHttpRequestFilter2 filterUpload) :
-    orthanc_(context),
-    server_(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
+    orthanc(context),
+    server(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
     transcode_(transcode),
     filterUpload_(filterUpload),
     recentInstances_(configuration.recentInstances),
     recentRequests_(configuration.recentInstances),
-    peers_(configuration.maximumPeers, [this] { return connections_.ListOpen(Clock::now()); }),
-    evidence_(peers_, server_.dicomThreads),
+    peers_(configuration.maximumPeers, [this] { return connections.ListOpen(Clock::now()); }),
+    evidence_(peers_, server.dicomThreads),
     journal_({&traffic_, &peers_, &recentInstances_, &recentRequests_, &history_, &evidence_}),
-    probe_({server_.dicomPort, server_.httpPort}, connections_, {},
+    probe_({server.dicomPort, server.httpPort}, connections, {},
            DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
-    tracker_(journal_, connections_),
-    transcoding_(
-        orthanc_, tracker_, [this] { return ListJobTypes(); }, orthancConfiguration,
+    tracker(journal_, connections),
+    transcoding(
+        orthanc, tracker, [this] { return ListJobTypes(); }, orthancConfiguration,
         configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     configuredTuning_(configuration.tuningDocument),
     tuning_(
         configuration.tuning,
-        configuration.persistTuning ? std::make_optional(MakePersistence(orthanc_)) : std::nullopt,
+        configuration.persistTuning ? std::make_optional(MakePersistence(orthanc)) : std::nullopt,
         [this](const Tuning& tuning) { OnTuningChanged(tuning); },
         // What is in force already is none of a change's faults
         [this](const Tuning& current, const Tuning& proposed)
         {
           if (!(proposed.ingestTranscoding == current.ingestTranscoding))
           {
-            transcoding_.Check(proposed.ingestTranscoding);
+            transcoding.Check(proposed.ingestTranscoding);
           }
         },
-        [this](const std::string& line) { orthanc_.LogWarning(line); }),
-    advisorSources_(orthanc_, orthancConfiguration, server_, transcoding_.GetEngines(), tracker_),
+        [this](const std::string& line) { orthanc.LogWarning(line); }),
+    advisorSources_(orthanc, orthancConfiguration, server, transcoding.GetEngines(), tracker),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
-    health_(MakeHealthParts(orthanc_, server_, advisorSources_,
+    health_(MakeHealthParts(orthanc, server, advisorSources_,
                             [this](BackgroundThread::Work work)
                             { Post(checking_, "WatchingHealth", std::move(work)); }))
   {
-    SetDestinations(server_.destinations);
+    SetDestinations(server.destinations);
 
     if (!isTranscoderRegistered_)
     {
-      state_.SetHook("Transcoder", false, "\"IngestTranscoding.OrthancTranscoding\" is false");
+      state.SetHook("Transcoder", false, "\"IngestTranscoding.OrthancTranscoding\" is false");
     }
 
     for (const std::string& warning : configuration.warnings)
@@ -136,7 +136,7 @@ namespace OrthancPerf
     LoadTuning();
     isStarted_ = true;
     RegisterUploadFilter();
-    transcoding_.Start(transcodingProblem);
+    transcoding.Start(transcodingProblem);
 
     if (!probe_.Refresh())
     {
@@ -153,7 +153,7 @@ namespace OrthancPerf
            {
              Settle(QUIET);
              LookAtAssociations();
-             transcoding_.Tidy();
+             transcoding.Tidy();
              evidence_.OnRunnableTasks(ReadRunnableTasks());
            });
     Repeat(working_, "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
@@ -162,9 +162,9 @@ namespace OrthancPerf
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
-    const Served served = ReadServed(orthanc_.GetFromRestApi("/system"));
+    const Served served = ReadServed(orthanc.GetFromRestApi("/system"));
     advisorSources_.SetServed(served);
-    connections_.served = served;
+    connections.served = served;
   }
 
 
@@ -189,7 +189,7 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     probe_.admission.Stop();
-    transcoding_.Stop();
+    transcoding.Stop();
     asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
     checking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
   }
@@ -199,14 +199,14 @@ namespace OrthancPerf
   {
     const auto set = [this](const std::string& name, double value)
     {
-      orthanc_.SetMetric("orthanc_perf_" + name, value);
+      orthanc.SetMetric("orthanc_perf_" + name, value);
     };
     const TrafficBucket received = traffic_.GetReceived();
     std::size_t inFlight = 0;
 
     for (const Origin origin : GetAllOrigins())
     {
-      inFlight += tracker_.CountInFlight(origin);
+      inFlight += tracker.CountInFlight(origin);
     }
 
     for (const Outcome outcome : GetAllOutcomes())
@@ -235,11 +235,11 @@ namespace OrthancPerf
   {
     try
     {
-      if (state_.AddFailure(callback))
+      if (state.AddFailure(callback))
       {
-        orthanc_.LogError(std::string("the callback \"") + callback + "\" failed: " + reason +
-                          "; Orthanc continues without it. /perf/status counts further failures "
-                          "of this callback, which are not logged");
+        orthanc.LogError(std::string("the callback \"") + callback + "\" failed: " + reason +
+                         "; Orthanc continues without it. /perf/status counts further failures "
+                         "of this callback, which are not logged");
       }
     }
     catch (const std::exception&)
@@ -251,8 +251,8 @@ namespace OrthancPerf
 
   void PluginContext::Warn(const std::string& warning)
   {
-    orthanc_.LogWarning(warning);
-    state_.AddWarning(warning);
+    orthanc.LogWarning(warning);
+    state.AddWarning(warning);
   }
 
 
@@ -272,15 +272,15 @@ namespace OrthancPerf
           {
             evidence_.OnTuningChanged(tuning);
             answers_.SetLevels(tuning.answers);  // first, as none of these can fail
-            GatheredFile::SetFolder(tuning.storage.writeAtOnce ? server_.storageDirectory.c_str()
+            GatheredFile::SetFolder(tuning.storage.writeAtOnce ? server.storageDirectory.c_str()
                                                                : nullptr);
             LimitMemory(tuning.memory);
             probe_.SetSettings(tuning.dicomSockets);
-            transcoding_.SetSettings(tuning.ingestTranscoding);
+            transcoding.SetSettings(tuning.ingestTranscoding);
 
             for (const std::string& problem : probe_.GetTrial().problems)
             {
-              orthanc_.LogWarning("DicomSockets." + problem);
+              orthanc.LogWarning("DicomSockets." + problem);
             }
 
             if (tuning.ingestTranscoding.orthancTranscoding)
@@ -295,29 +295,28 @@ namespace OrthancPerf
   {
     Json::Value versions;
     versions["Plugin"] = PERF_VERSION;
-    versions["Orthanc"] = orthanc_.GetVersion();
+    versions["Orthanc"] = orthanc.GetVersion();
     versions["Sdk"] = GetSdkVersion();  // that the plugin was built with
 
-    RegisterMetricsResource(router_, [this] { return GatherMetrics(); });
-    RegisterHealthResource(router_, health_);
-    RegisterStatusResource(router_,
-                           StatusSources{versions, startedAt_, state_, tracker_, traffic_, tuning_,
-                                         configuration.allowTuning, probe_, answers_, connections_,
-                                         transcoding_.GetSources()});
-    RegisterInstancesResource(router_, recentInstances_);
-    RegisterRequestsResource(router_, recentRequests_);
-    RegisterCompareResource(router_, orthanc_, transcoding_.GetEngines(),
-                            [this] { transcoding_.WaitForSelfTest(); });
-    RegisterPeersResource(router_, peers_);
-    RegisterHistoryResource(router_, history_, tuning_);
-    RegisterAdviceResource(router_, advisor_);
-    RegisterTuningResource(router_, TuningResourceSources{tuning_, configuredTuning_,
-                                                          configuration.allowTuning,
-                                                          [this](const std::string& warning)
-                                                          {
-                                                            Warn(warning);
-                                                          }});
-    RegisterDashboardResource(router_, GetDashboardFiles());
+    RegisterMetricsResource(router, [this] { return GatherMetrics(); });
+    RegisterHealthResource(router, health_);
+    RegisterStatusResource(router, StatusSources{versions, startedAt_, state, tracker, traffic_,
+                                                 tuning_, configuration.allowTuning, probe_,
+                                                 answers_, connections, transcoding.GetSources()});
+    RegisterInstancesResource(router, recentInstances_);
+    RegisterRequestsResource(router, recentRequests_);
+    RegisterCompareResource(router, orthanc, transcoding.GetEngines(),
+                            [this] { transcoding.WaitForSelfTest(); });
+    RegisterPeersResource(router, peers_);
+    RegisterHistoryResource(router, history_, tuning_);
+    RegisterAdviceResource(router, advisor_);
+    RegisterTuningResource(router, TuningResourceSources{tuning_, configuredTuning_,
+                                                         configuration.allowTuning,
+                                                         [this](const std::string& warning)
+                                                         {
+                                                           Warn(warning);
+                                                         }});
+    RegisterDashboardResource(router, GetDashboardFiles());
   }
 
 
@@ -333,7 +332,7 @@ namespace OrthancPerf
   {
     return AskElsewhere<std::set<std::string>>(
         [this](BackgroundThread::Work work) { Post(working_, "WatchingJobs", std::move(work)); },
-        [this] { return orthanc_.ListJobTypes(); }, PATIENCE_FOR_JOBS);
+        [this] { return orthanc.ListJobTypes(); }, PATIENCE_FOR_JOBS);
   }
 
 
@@ -341,18 +340,18 @@ namespace OrthancPerf
   {
     MetricFigures figures;
     figures.version = PERF_VERSION;
-    figures.orthancVersion = orthanc_.GetVersion();
+    figures.orthancVersion = orthanc.GetVersion();
     figures.startTime = std::chrono::duration<double>(startedAt_.time_since_epoch()).count();
     static_cast<ServerTotals&>(figures) = traffic_.GetTotals();
     figures.peers = peers_.Summarize();
-    figures.transcodings = transcoding_.GetMetrics().GetTotals();
+    figures.transcodings = transcoding.GetMetrics().GetTotals();
     figures.budget = probe_.admission.GetFigures();
     figures.tuning = ToFigures(*tuning_.Get());
     figures.findings = advisor_.CountFindings();
 
     for (const Origin origin : GetAllOrigins())
     {
-      figures.inFlight.push_back(tracker_.CountInFlight(origin));
+      figures.inFlight.push_back(tracker.CountInFlight(origin));
     }
 
     return figures;
@@ -361,7 +360,7 @@ namespace OrthancPerf
 
   void PluginContext::LookAtAssociations()
   {
-    const std::vector<OpenAssociation> open = connections_.ListOpen(Clock::now());
+    const std::vector<OpenAssociation> open = connections.ListOpen(Clock::now());
     const AdmissionFigures admission = probe_.admission.GetFigures();
     history_.Observe(open.size(), admission);
     evidence_.OnMemory(admission, probe_.IsInstalled(),
@@ -391,9 +390,8 @@ namespace OrthancPerf
 
     if (isTuningReported_ && !overridden.empty())
     {
-      orthanc_.LogWarning(
-          "changes saved over REST override the configuration: " + ToText(overridden) +
-          "; DELETE /perf/tuning returns to the configuration");
+      orthanc.LogWarning("changes saved over REST override the configuration: " +
+                         ToText(overridden) + "; DELETE /perf/tuning returns to the configuration");
     }
   }
 
@@ -404,7 +402,7 @@ namespace OrthancPerf
 
     if (const std::optional<Served> served = advisorSources_.GetServed())
     {
-      connections_.served = *served;
+      connections.served = *served;
 
       // Orthanc holds a lock of all plugins while it asks for this: only once its database has
       // answered. A change over REST may have loaded it before, without a report.
@@ -422,8 +420,8 @@ namespace OrthancPerf
   {
     try
     {
-      const Json::Value modalities = orthanc_.GetFromRestApi("/modalities?expand");
-      SetDestinations(ReadDestinations(modalities, orthanc_.GetFromRestApi("/peers?expand")));
+      const Json::Value modalities = orthanc.GetFromRestApi("/modalities?expand");
+      SetDestinations(ReadDestinations(modalities, orthanc.GetFromRestApi("/peers?expand")));
     }
     catch (const SdkError&)
     {
@@ -438,7 +436,7 @@ namespace OrthancPerf
     std::transform(destinations.begin(), destinations.end(), std::back_inserter(titles),
                    [](const Destination& destination) { return destination.title; });
     peers_.SetModalities(titles);
-    connections_.events.SetDestinations(destinations);
+    connections.events.SetDestinations(destinations);
   }
 
 
@@ -458,7 +456,7 @@ namespace OrthancPerf
     {
       std::call_once(isUploadFilterRegistered_,
                      [this] {
-                       OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc_.GetContext(),
+                       OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc.GetContext(),
                                                                        filterUpload_);
                      });
     }
@@ -479,9 +477,9 @@ namespace OrthancPerf
   {
     if (!isTranscoderRegistered_)
     {
-      OrthancPluginRegisterTranscoderCallback(orthanc_.GetContext(), transcode_);
+      OrthancPluginRegisterTranscoderCallback(orthanc.GetContext(), transcode_);
       isTranscoderRegistered_ = true;
-      state_.SetHook("Transcoder", true);
+      state.SetHook("Transcoder", true);
     }
   }
 
@@ -491,8 +489,8 @@ namespace OrthancPerf
     Guard("Housekeeping",
           [this, quiet]
           {
-            connections_.events.Drain(journal_);
-            tracker_.Settle(Clock::now(), quiet);
+            connections.events.Drain(journal_);
+            tracker.Settle(Clock::now(), quiet);
           });
   }
 }

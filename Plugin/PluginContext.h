@@ -80,42 +80,6 @@ namespace OrthancPerf
 
     void Warn(const std::string& warning);
 
-    const Orthanc& GetOrthanc() const
-    {
-      return orthanc_;
-    }
-
-    const ServerConfiguration& GetServer() const
-    {
-      return server_;
-    }
-
-    PluginState& GetState()
-    {
-      return state_;
-    }
-
-    InstanceTracker& GetTracker()
-    {
-      return tracker_;
-    }
-
-    TranscodingContext& GetTranscoding()
-    {
-      return transcoding_;
-    }
-
-    // The connection that the calling thread has read last; -1: none that is known
-    int GetCurrentConnection() const noexcept
-    {
-      return connections_.GetCurrentConnection();
-    }
-
-    const RestRouter& GetRouter() const
-    {
-      return router_;
-    }
-
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept;
     void RegisterRoutes(const PerfConfiguration& configuration);
@@ -137,9 +101,14 @@ namespace OrthancPerf
     void RegisterUploadFilter();
     void RegisterTranscoder();
 
+  public:
+    Orthanc orthanc;
+    const ServerConfiguration server;
+    PluginState state;
+    ConnectionTracker connections;
+
+  private:
     const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
-    Orthanc orthanc_;
-    const ServerConfiguration server_;
     const OrthancPluginTranscoderCallback transcode_;
     const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
     std::once_flag isUploadFilterRegistered_;
@@ -147,7 +116,6 @@ namespace OrthancPerf
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isTuningAsked_ = false;           // what was saved of it
     bool isTuningReported_ = false;        // in the log
-    PluginState state_;
     RecentInstances recentInstances_;
     RecentRequests recentRequests_;
     PeerStatistics peers_;
@@ -155,17 +123,20 @@ namespace OrthancPerf
     History history_;
     EvidenceCollector evidence_;
     Journal journal_;
-    ConnectionTracker connections_;
     Probe probe_;
     AnswerCompression answers_;
-    InstanceTracker tracker_;
-    TranscodingContext transcoding_;
+
+  public:
+    InstanceTracker tracker;
+    TranscodingContext transcoding;
+    RestRouter router;
+
+  private:
     const Json::Value configuredTuning_;
     TuningStore tuning_;
     AdvisorSources advisorSources_;
     Advisor advisor_;
     HealthWatch health_;
-    RestRouter router_;
     BackgroundThread working_;   // for work that ends soon; until Orthanc has closed its servers
     BackgroundThread asking_;    // for questions that Orthanc answers when its database does
     BackgroundThread checking_;  // the same, for /perf/health, which must not queue behind those

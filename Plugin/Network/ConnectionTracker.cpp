@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -49,12 +48,8 @@ namespace OrthancPerf
     bool IsInterimResponse(const Connection& connection, const std::uint8_t* data,
                            std::size_t size) noexcept
     {
-      if (connection.IsEncrypted())
-      {
-        return size <= MAXIMUM_INTERIM_RECORD;
-      }
-
-      return BeginsWith(data, size, INTERIM_RESPONSE);
+      return connection.IsEncrypted() ? size <= MAXIMUM_INTERIM_RECORD
+                                      : BeginsWith(data, size, INTERIM_RESPONSE);
     }
 
 
@@ -65,8 +60,48 @@ namespace OrthancPerf
       return connection.IsEncrypted() ? connection.isAwaited
                                       : !BeginsWith(data, size, INTERIM_RESPONSE);
     }
+  }
 
+  ConnectionTable::ConnectionTable() : connections_(std::make_unique<Connection[]>(CAPACITY))
+  {
+    for (std::size_t i = 0; i < CAPACITY; i++)
+    {
+      connections_[i].fd = static_cast<int>(i);
+    }
+  }
 
+  Connection* ConnectionTable::Open(int fd, ConnectionKind kind, const PeerAddress& peer,
+                                    TimePoint now) noexcept
+  {
+    const auto index = static_cast<std::size_t>(fd);
+
+    if (index >= CAPACITY)
+    {
+      return nullptr;
+    }
+
+    // The kernel gave the descriptor away only after Close(): what was written until then is seen.
+    Connection& connection = connections_[index];
+    (void)connection.kind.load(std::memory_order_acquire);
+    connection.openedAt.store(now, RELAXED);
+    connection.bytesRead.store(0, RELAXED);
+    connection.bytesWritten.store(0, RELAXED);
+    connection.isEncrypted.store(false, RELAXED);
+    connection.peer.Store(peer);
+    connection.settingsRevision.store(0, RELAXED);
+    connection.hasParties.store(false, RELAXED);
+    connection.isAccepted.store(false, RELAXED);
+    static_cast<ConnectionProgress&>(connection) = {};
+    connection.kind.store(kind, std::memory_order_release);
+    return &connection;
+  }
+
+  void ConnectionTable::Clear() noexcept
+  {
+    for (std::size_t i = 0; i < CAPACITY; i++)
+    {
+      Close(connections_[i]);
+    }
   }
 
   Connection* ConnectionTracker::OnAccepted(int fd, std::uint16_t localPort,

@@ -135,17 +135,6 @@ namespace OrthancPerf
       }
     }
 
-    // The thread waits for something to read, or for room to write
-    void BeforeAwaiting(int fd, bool isForReading) noexcept
-    {
-      const ContextUse use;
-
-      if (Connection* connection = use.Find(fd, ConnectionKind::HttpOutgoing))
-      {
-        connection->isAwaited = isForReading;
-      }
-    }
-
     // Waits as long as "original(timeout)" would, and looks into the wait meanwhile
     template <typename Original>
     int WaitAndLook(int fd, int timeout, const Original& original)
@@ -168,13 +157,18 @@ namespace OrthancPerf
       return result;
     }
 
-    // Notes that the thread waits for these
+    // Notes that the thread waits for these, to read or for room to write. libcurl lists a
+    // connection that it reads and writes twice, to write last.
     void BeforeAwaiting(const pollfd* begin, const pollfd* end) noexcept
     {
-      // libcurl lists a connection that it reads and writes twice, to write last
+      const ContextUse use;
+
       for (const pollfd* one = begin; one != end; one++)
       {
-        BeforeAwaiting(one->fd, (one->events & POLLOUT) == 0);
+        if (Connection* connection = use.Find(one->fd, ConnectionKind::HttpOutgoing))
+        {
+          connection->isAwaited = (one->events & POLLOUT) == 0;
+        }
       }
     }
 
