@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Three files with fixed names, which the plugin embeds; their versions are in the query strings
 // that embed.mjs writes.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
@@ -11,10 +11,31 @@ if (process.env.VITEST && process.platform === 'linux' && !existsSync('/proc/sel
   throw new Error('The tests need /proc: mount it (in a chroot: mount -t proc proc /proc)');
 }
 
+// No address on the Web holds the documentation of an installed plugin. What the page unfolds of it is what its pages
+// are made of: the table of panels in guide.md, and the texts of findings.
+function readDocumentation() {
+  const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  const toPlain = (text: string) => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
+  const rows = read('Resources/Documentation/guide.md').matchAll(/^\| \*\*(.+)\*\* \| (.+) \|$/gm);
+  const findings = JSON.parse(read('Plugin/Advisor/Findings.json')) as Record<
+    string, { Documentation: { Meaning: string; Evidence?: string } }
+  >;
+  return {
+    panels: Object.fromEntries([...rows].map(([, heading, text]) => [heading, toPlain(text ?? '')])),
+    findings: Object.fromEntries(Object.entries(findings).map(([id, { Documentation: { Meaning, Evidence } }]) => [
+      id, [Meaning, Evidence ?? []].flat().map((text) => `${toPlain(text)}.`).join(' '),
+    ])),
+  };
+}
+
 export default defineConfig({
   plugins: [vue()],
   base: './',
-  define: { __VUE_OPTIONS_API__: 'false', __VUE_PROD_DEVTOOLS__: 'false' },
+  define: {
+    __VUE_OPTIONS_API__: 'false',
+    __VUE_PROD_DEVTOOLS__: 'false',
+    __DOCUMENTATION__: JSON.stringify(readDocumentation()),
+  },
   build: {
     target: 'es2022',
     emptyOutDir: true,

@@ -35,6 +35,7 @@ if(PERF_DASHBOARD AND NPM AND NODE)
     COMMAND ${NODE} embed.mjs ${CMAKE_BINARY_DIR}/Dashboard/dist ${DASHBOARD_SOURCE}
     DEPENDS ${PACKAGES} ${WEBAPP_SOURCES} ${WEBAPP}/index.html ${WEBAPP}/embed.mjs
       ${WEBAPP}/vite.config.ts ${WEBAPP}/tsconfig.json
+      ${CMAKE_SOURCE_DIR}/Resources/Documentation/guide.md ${CMAKE_SOURCE_DIR}/Plugin/Advisor/Findings.json
     WORKING_DIRECTORY ${WEBAPP}
     COMMENT "Building the dashboard"
     VERBATIM)

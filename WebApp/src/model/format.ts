@@ -126,10 +126,10 @@ export function formatDay(seconds: number): string {
   return new Date(seconds * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
 }
 
-// The clock, with the day unless it is today
-export function formatMoment(seconds: number): string {
+// The clock, with the day unless it is today; milliseconds tell apart what is of today
+export function formatMoment(seconds: number, withMilliseconds = false): string {
   const isToday = formatDay(seconds) === formatDay(Date.now() / 1000);
-  return isToday ? formatClock(seconds) : `${formatDay(seconds)} ${formatClock(seconds)}`;
+  return isToday ? formatClock(seconds, withMilliseconds) : `${formatDay(seconds)} ${formatClock(seconds)}`;
 }
 
 // "CamelCaseWords" as "Camel case words", abbreviations untouched: "TcpNoDelay" is "Tcp no delay"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What charts are drawn from: one point for each second or minute.
-import type { Direction, HistoryAnswer, HistoryTraffic, PhaseName, PhaseTimes } from './answers';
+import type { Direction, HistoryAnswer, HistoryTraffic, Instance, PhaseName, PhaseTimes } from './answers';
 import { parseMoment } from './format';
 
 // Rates are "a second", whatever the resolution
@@ -48,6 +48,27 @@ export function mergePoints(known: readonly Point[], newer: readonly Point[], ke
   const merged = [...known.filter((point) => point.time < begin), ...newer];
   const oldest = (merged.at(-1)?.time ?? 0) - keep;
   return merged.filter((point) => point.time >= oldest);
+}
+
+// Single instances as a point a second, until the second that is over last
+export function countUp(instances: readonly Instance[], last: number): Point[] {
+  const seconds = instances.map(({ FinishedAt }) => Math.floor(parseMoment(FinishedAt)));
+  const first = Math.max(Math.min(...seconds), last - 3600);
+  const points = Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Point => ({
+    time: first + index, instances: 0, bytes: 0, stallTime: undefined, phases: {}, held: 0, waiting: 0,
+  }));
+  for (const [index, { Size, StallTime, Phases }] of instances.entries()) {
+    const point = points[(seconds[index] ?? 0) - first];
+    if (point !== undefined) {
+      point.instances += 1;
+      point.bytes += Size;
+      point.stallTime = StallTime === undefined ? point.stallTime : (point.stallTime ?? 0) + StallTime;
+      for (const [name, time] of Object.entries(Phases)) {
+        point.phases[name as PhaseName] = (point.phases[name as PhaseName] ?? 0) + time;
+      }
+    }
+  }
+  return points;
 }
 
 // The mean of rates, and the most of what counts at once

@@ -59,7 +59,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     byteRate: traffic.BytesPerSecond,
     roundTrip,
     window,
-    ceiling: window !== undefined && roundTrip !== undefined && roundTrip > 0 ? window / roundTrip : undefined,
+    ceiling: window && roundTrip !== undefined && roundTrip > 0 ? window / roundTrip : undefined,
     pduLength: traffic.MaximumPduLength,
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,

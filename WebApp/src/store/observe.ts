@@ -2,15 +2,16 @@
 // What is asked for, and how often.
 import { watch } from 'vue';
 import { perf, RequestError } from '../api';
-import type { Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
+import type { Direction, Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
 import { toMoment } from '../model/format';
-import { mergePoints, toPoints, type Points } from '../model/history';
+import { countUp, mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askPermission, askSources } from './changes';
 import { countApplied } from './outcome';
 import { hasten, startPolling, type Task } from './poller';
 import { state, view } from './state';
 
 const SHOWN_INSTANCES = 20;
+const CHARTED_INSTANCES = 1000; // of a peer: as many as the server remembers, unless it is told otherwise
 const SHOWN_REQUESTS = 10;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
@@ -24,7 +25,8 @@ async function askStatus(): Promise<void> {
 
 async function askInstances(): Promise<void> {
   const { direction, peer, onlyFailed } = view;
-  const filter = new URLSearchParams({ limit: String(SHOWN_INSTANCES), direction });
+  const isCharted = peer !== '' && !onlyFailed;
+  const filter = new URLSearchParams({ limit: String(isCharted ? CHARTED_INSTANCES : SHOWN_INSTANCES), direction });
   if (peer !== '') {
     filter.set('peer', peer);
   }
@@ -32,7 +34,19 @@ async function askInstances(): Promise<void> {
     filter.set('outcome', 'Failed');
   }
   const latest = await perf.get<Instance[]>(`instances?${filter.toString()}`);
-  state.instances = { ...state.instances, [direction]: latest };
+  state.instances = { ...state.instances, [direction]: latest.slice(0, SHOWN_INSTANCES) };
+  if (isCharted) {
+    chartPeer(peer, direction, latest);
+  }
+}
+
+// The first second of those that are told may lack some that are forgotten: what is known of it stays
+function chartPeer(peer: string, direction: Direction, latest: readonly Instance[]): void {
+  const none = { Receive: [], Send: [] };
+  const known = state.peerSeconds.peer === peer ? state.peerSeconds.points : none;
+  const points = countUp(latest, state.seconds[direction].at(-1)?.time ?? 0);
+  const newer = known[direction].some(({ time }) => time === points[0]?.time) ? points.slice(1) : points;
+  state.peerSeconds = { peer, points: { ...known, [direction]: mergePoints(known[direction], newer, KEPT_SECONDS) } };
 }
 
 // The list of many peers is long, and most of it is the same again

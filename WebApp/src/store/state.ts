@@ -64,6 +64,7 @@ export const state = shallowReactive({
 
   seconds: { Receive: [], Send: [] } as Points,
   minutes: { Receive: [], Send: [] } as Points,
+  peerSeconds: { peer: '', points: { Receive: [], Send: [] } as Points }, // of the peer that was picked last
   changes: [] as readonly TuningChange[],
 
   isChanging: false,

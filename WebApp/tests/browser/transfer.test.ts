@@ -43,6 +43,35 @@ describe('during a transfer', () => {
     await page.close();
   });
 
+  test('a click on a peer shows it alone, in the charts and among the latest instances', async () => {
+    const { page, troubles } = await visit();
+    await isLive(page);
+    await page.locator('#peers').getByRole('button', { name: 'CT_ROOM_1' }).click();
+    const chart = page.getByRole('img', { name: /^Rates of CT_ROOM_1/ });
+    await expect.poll(() => chart.getAttribute('aria-label')).toMatch(/: [1-9]\d* instances/);
+    await expect.poll(() => page.getByRole('button', { name: /^Only CT_ROOM_1/ }).count()).toBe(2);
+    await page.getByRole('button', { name: /^Only CT_ROOM_1/ }).first().click();
+    await page.getByRole('img', { name: /^Rates of all peers/ }).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
+  test('the charts follow the system from light to dark', async () => {
+    const { page } = await visit('/perf', { colorScheme: 'light' });
+    await isLive(page);
+    await page.locator('.waterfall-row').first().waitFor();
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await page.waitForTimeout(3000); // what was asked for before: nothing else draws the chart again
+    const getPicture = () => page.locator('.chart-rates canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const light = await getPicture();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(getPicture).not.toBe(light);
+    await page.close();
+  });
+
   test('the pointer in a chart tells the figures of that second', async () => {
     const { page } = await visit();
     await isLive(page);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { compareAround, findGaps, mergePoints, thinOut, toPoints } from '../../src/model/history';
-import { makeHistory } from './answers';
+import { compareAround, countUp, findGaps, mergePoints, thinOut, toPoints } from '../../src/model/history';
+import { toMoment } from '../../src/model/format';
+import { makeHistory, makeInstance } from './answers';
 
 function makePoints(begin: number, instances: number[]) {
   return toPoints(makeHistory(begin, instances), 'Receive');
@@ -25,6 +26,14 @@ test('what large images hold and how many wait is no rate, and keeps its peaks',
   const points = toPoints(makeHistory(0, [60, 120, 0, 180], 60), 'Send');
   expect(points[1]).toMatchObject({ held: 120e6, waiting: 120 });
   expect(thinOut(points, 2).map(({ held, waiting }) => [held, waiting])).toEqual([[120e6, 120], [180e6, 180]]);
+});
+
+test("a peer's instances are points of their seconds, with nothing between them and until now", () => {
+  const at = (time: number) => makeInstance({ FinishedAt: toMoment(time), Size: 500, StallTime: 0.04, Phases: { Receive: 0.5 } });
+  const points = countUp([at(103.9), at(100.2), at(100.1)], 102);
+  expect(points.map(({ time, instances, bytes }) => [time, instances, bytes])).toEqual([[100, 2, 1000], [101, 0, 0], [102, 0, 0]]);
+  expect(points[0]).toMatchObject({ stallTime: 0.08, phases: { Receive: 1 } });
+  expect(countUp([], 102)).toEqual([]);
 });
 
 test('newer points follow, replace those of the same time, and push out the old ones', () => {

@@ -30,3 +30,9 @@ test('without an instance there is no time of one', () => {
 test('an address that is not known is not shown', () => {
   expect(list({}, '::')?.address).toBe('');
 });
+
+test('sorted by failures, those that have failed most come first', () => {
+  const make = (Name: string, Failed: number) => ({ Name, Address: '', Receive: { ...NOTHING, Outcomes: { ...NOTHING.Outcomes, Failed } } });
+  const peers = [make('A', 0), make('B', 7), make('C', 2)];
+  expect(listPeers(peers, 'failed').map(({ name }) => name)).toEqual(['B', 'C', 'A']);
+});
