@@ -296,7 +296,7 @@ namespace OrthancPerf
           {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
            PerClass([](const ReadSummary& reads) { return If(reads.bytes > 0, reads.bytes); })},
           {"read_client_wait_seconds_total", COUNTER, "class",
-           "Of their phase send: waits for room in the client's window, or for DIMSE responses.",
+           "Waits for room in the client's window, or for DIMSE responses; part of the phase send.",
            PerClass([](const ReadSummary& reads)
                     { return If(reads.bytes > 0, reads.clientWait); })},
           {"read_phase_seconds", HISTOGRAM, "class, phase",

@@ -223,13 +223,19 @@ namespace OrthancPerf
       if (isAny || verdict.engine == name)
       {
         isAvailable = isAvailable || verdict.isAvailable;
-        problems += "; \"" + verdict.engine + "\": " + Explain(verdict.engine, target);
+        const SyntaxVerdict* const syntax = FindSyntax(verdict, target);
 
-        for (const SyntaxVerdict& syntax : verdict.syntaxes)
+        if (!verdict.isAvailable ||
+            (syntax != nullptr && syntax->state == SyntaxVerdict::State::SwitchedOff))
         {
-          if (IsUsable(verdict, syntax.transferSyntax))
+          problems += "; \"" + verdict.engine + "\": " + Explain(verdict.engine, target);
+        }
+
+        for (const SyntaxVerdict& usable : verdict.syntaxes)
+        {
+          if (IsUsable(verdict, usable.transferSyntax))
           {
-            written.insert(GetSyntaxName(syntax.transferSyntax));
+            written.insert(GetSyntaxName(usable.transferSyntax));
           }
         }
       }
