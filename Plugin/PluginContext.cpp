@@ -260,6 +260,7 @@ namespace OrthancPerf
   {
     Evidence evidence = evidence_.Gather();
     evidence.tuning = *tuning_.Get();
+    evidence.served = recentRequests_.Summarize();
     advisorSources_.AddTo(evidence);
     return evidence;
   }

@@ -66,6 +66,7 @@ namespace OrthancPerf
     DatabaseEvidence database;
     MemoryEvidence memory;
     std::array<DeflateEvidence, 2> deflated;  // in archives, and as gzip over HTTP
+    std::vector<ReadSummary> served;          // by RouteClass, in five minutes
     std::vector<EngineVerdict> engines;       // of the self-test
     ServerFacts facts;
     Tuning tuning;

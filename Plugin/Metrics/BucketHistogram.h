@@ -9,10 +9,10 @@
 namespace OrthancPerf
 {
   // Adds to each element its counterpart
-  template <typename Element, std::size_t COUNT>
-  void AddEach(std::array<Element, COUNT>& sums, const std::array<Element, COUNT>& others)
+  template <typename Sums, typename Others>
+  void AddEach(Sums& sums, const Others& others)
   {
-    for (std::size_t i = 0; i < COUNT; i++)
+    for (std::size_t i = 0; i < others.size(); i++)
     {
       sums[i] += others[i];
     }

@@ -97,9 +97,9 @@ namespace OrthancPerf
   }
 
 
-  std::array<ReadSummary, ROUTE_CLASS_COUNT> RecentRequests::Summarize() const
+  std::vector<ReadSummary> RecentRequests::Summarize() const
   {
-    std::array<ReadSummary, ROUTE_CLASS_COUNT> sums;
+    std::vector<ReadSummary> sums(ROUTE_CLASS_COUNT);
     const std::lock_guard lock(mutex_);
     slots_.ForEach(slots_.GetBegin(now_(), SLOTS),
                    [&sums](const auto& slot, TimePoint) { AddEach(sums, slot); });

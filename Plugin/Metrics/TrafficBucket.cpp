@@ -194,6 +194,13 @@ namespace OrthancPerf
   }
 
 
+  double ReadSummary::GetSeconds() const noexcept
+  {
+    return std::accumulate(phases.begin() + 1, phases.end(), 0.0,
+                           [](double sum, const PhaseHistogram& phase) { return sum + phase.sum; });
+  }
+
+
   std::uint64_t ReadSummary::CountFailed() const noexcept
   {
     constexpr std::size_t SERVER_ERROR = 5;  // "5xx"

@@ -130,5 +130,6 @@ namespace OrthancPerf
 
     std::uint64_t CountRequests() const noexcept;
     std::uint64_t CountFailed() const noexcept;  // FinishedRequest::HasFailed
+    double GetSeconds() const noexcept;          // FinishedRequest::GetDuration, of all
   };
 }

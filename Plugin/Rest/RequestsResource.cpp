@@ -62,7 +62,7 @@ namespace OrthancPerf
 
 
     // Those of which there was any
-    Json::Value Describe(const std::array<ReadSummary, ROUTE_CLASS_COUNT>& classes)
+    Json::Value Describe(const std::vector<ReadSummary>& classes)
     {
       Json::Value json = Json::objectValue;
 

@@ -275,6 +275,20 @@ def test_threads_that_wait_for_a_connection_are_found(
         assert "database-connections" not in advice.list_kinds(server)
 
 
+def test_reads_that_wait_for_the_database_are_found(
+    start_with_database: StartOrthanc, proxy: DelayingProxy, make_series: MakeSeries
+) -> None:
+    server = start_with_database(port=proxy.port)
+    upload(server, [image.read_bytes() for image in make_series("database", COUNT)])
+    finding = advice.find_reads(
+        server,
+        lambda round_trip: setattr(proxy, "round_trip", round_trip),
+        lambda: server.get_json("/instances?expand"),
+    )
+    assert finding["Evidence"]["WaitsFor"] == "Database"
+    assert finding["Remedy"]["Kind"] == "System"
+
+
 def test_while_the_database_hangs_perf_answers(
     start_orthanc: StartOrthanc,
     postgresql: PostgreSqlServer,

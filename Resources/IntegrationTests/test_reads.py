@@ -203,7 +203,7 @@ def test_a_client_that_reads_slowly_is_waited_for(
     level = {"Answers": {"ArchiveLevel": 0}}
     orthanc.request("PUT", "/perf/tuning", json=level).raise_for_status()
     (study,) = orthanc.get_json("/studies")
-    rest = 2.0
+    rest = 8.0
     with requests.Session() as session:
         session.headers["User-Agent"] = "slow"
         # More than the kernel takes for a client that reads nothing
@@ -216,3 +216,11 @@ def test_a_client_that_reads_slowly_is_waited_for(
     assert request["Class"] == "archive"
     assert request["ClientWait"] > rest / 4
     assert request["Phases"]["Send"] >= request["ClientWait"]
+    finding = advice.find(orthanc, "slow-reads")
+    evidence = finding["Evidence"]
+    assert (evidence["Class"], evidence["WaitsFor"]) == ("archive", "Client")
+    assert evidence["WaitTime"] == pytest.approx(request["ClientWait"])
+    assert evidence["WaitShare"] == pytest.approx(request["ClientWait"] / request["Duration"])
+
+    # A client that takes what comes
+    assert advice.ends(orthanc, "slow-reads", lambda: orthanc.get(f"/studies/{study}/archive"))

@@ -268,6 +268,27 @@ def test_remote_explains_what_a_distant_storage_costs(
     assert finding["Evidence"]["MeanRemote"] > 0.04  # two objects
 
 
+def test_reads_that_wait_for_the_storage_are_found(
+    distance: DelayingProxy,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    object_plugin: Path,
+    certificate: Certificate,
+    make_series: MakeSeries,
+) -> None:
+    options = list_object_options(distance, certificate) | {"MaximumStorageCacheSize": 0}
+    server = start_orthanc(plugins=[plugin, object_plugin], options=options)
+    store(server, make_series)
+    instances = server.get_json("/instances")
+    finding = advice.find_reads(
+        server,
+        lambda round_trip: setattr(distance, "round_trip", round_trip),
+        lambda: [server.get_file(instance) for instance in instances],
+    )
+    assert finding["Evidence"]["WaitsFor"] == "Storage"
+    assert finding["Evidence"]["Class"] == "file"
+
+
 def start_with_storage(
     start_orthanc: StartOrthanc, plugins: list[Path], folder: Path, writer: str, is_synced: bool
 ) -> OrthancServer:

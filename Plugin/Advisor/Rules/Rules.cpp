@@ -12,7 +12,8 @@ namespace OrthancPerf
                                            MakeNetworkRules(),
                                            {MakeWindowRule()},
                                            MakeStoringRules(),
-                                           MakeTranscodingRules()})
+                                           MakeTranscodingRules(),
+                                           MakeReadRules()})
     {
       rules.insert(rules.end(), table.begin(), table.end());
     }

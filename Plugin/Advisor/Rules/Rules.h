@@ -28,6 +28,9 @@ namespace OrthancPerf
   // Engines
   std::vector<Rule> MakeTranscodingRules();
 
+  // Requests that read
+  std::vector<Rule> MakeReadRules();
+
 
   // ---- For rules about peers
 
