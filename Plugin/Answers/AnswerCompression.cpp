@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Answers/AnswerCompression.h"
 
+#include "Dicom/DataElement.h"
 #include "Dicom/ReceivedFile.h"
 #include "Ingest/Clock.h"
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <dlfcn.h>
 #include <string_view>
 #include <utility>
@@ -159,11 +159,6 @@ namespace OrthancPerf
       const std::vector<RedirectionState> states = patcher.GetStates();
       return states[0].slots > 0 && states[1].slots > 0;
     }
-
-    std::size_t ReadShort(const unsigned char* bytes) noexcept
-    {
-      return bytes[0] + (std::size_t{bytes[1]} << 8U);
-    }
   }
 
 
@@ -194,49 +189,28 @@ namespace OrthancPerf
   }
 
 
-  // The File Meta Information: Explicit VR Little Endian, in the order of its tags (DICOM PS3.10
-  // section 7.1); lengths of two bytes, but for OB and the like, of four behind two unused ones
-  // (PS3.5 section 7.1.2)
+  // By the element (0002,0010) of the File Meta Information, which is Explicit VR Little Endian
+  // (DICOM PS3.10 section 7.1). Before it are UIDs and numbers only, which do not look like its
+  // header.
   bool IsCompressedMember(const void* data, std::size_t size) noexcept
   {
+    constexpr std::size_t FARTHEST = 512;
     constexpr std::size_t HEADER = 8;
-    constexpr std::size_t LONG_HEADER = 12;
-    constexpr std::size_t META_GROUP = 2;
-    constexpr std::size_t TRANSFER_SYNTAX = 0x10;
+    constexpr std::string_view TRANSFER_SYNTAX("\x02\0\x10\0UI", 6);
     constexpr std::string_view JPEG_AND_VIDEO = "1.2.840.10008.1.2.4.";  // PS3.6 table A-1
-    const auto* const bytes = static_cast<const unsigned char*>(data);
-    std::size_t position = FILE_PREFIX_LENGTH;
+    const std::string_view member(static_cast<const char*>(data), size);
+    const std::size_t element = member.substr(0, FARTHEST).find(TRANSFER_SYNTAX);
 
-    if (!HasFilePrefix({static_cast<const char*>(data), size}))
+    if (!HasFilePrefix(member) || element == std::string_view::npos || size - element < HEADER)
     {
       return false;
     }
 
-    while (size - position >= LONG_HEADER && ReadShort(bytes + position) == META_GROUP)
-    {
-      const unsigned char* const element = bytes + position;
-      const bool isLong =
-          std::memcmp(element + 4, "OB", 2) == 0 || std::memcmp(element + 4, "UN", 2) == 0;
-      const std::size_t header = isLong ? LONG_HEADER : HEADER;
-      const std::size_t length = isLong ? ReadShort(element + 8) + (ReadShort(element + 10) << 16U)
-                                        : ReadShort(element + 6);
-
-      if (length > size - position - header)
-      {
-        return false;
-      }
-
-      if (ReadShort(element + 2) == TRANSFER_SYNTAX)
-      {
-        std::string_view uid(reinterpret_cast<const char*>(element) + header, length);
-        uid = uid.substr(0, uid.find_last_not_of(std::string_view("\0 ", 2)) + 1);
-        return BeginsWith(uid, JPEG_AND_VIDEO) || uid == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
-      }
-
-      position += header + length;
-    }
-
-    return false;
+    const auto length = ReadLittle<std::uint16_t>(member, element + TRANSFER_SYNTAX.size());
+    std::string_view uid = member.substr(element + HEADER, length);
+    uid = uid.substr(0, uid.find_last_not_of(std::string_view("\0 ", 2)) + 1);
+    return element + HEADER + length <= size &&
+           (BeginsWith(uid, JPEG_AND_VIDEO) || uid == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
   }
 
 
