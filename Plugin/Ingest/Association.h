@@ -110,6 +110,12 @@ namespace OrthancPerf
     Duration length = Duration::zero();
     std::uint64_t instances = 0;  // that were sent over it
     std::string rejection;  // why it was rejected: of DICOM PS3.8 table 9-21, or "HTTP status 401"
+
+    // The requestor did not get what it asked for
+    bool HasFailed() const
+    {
+      return !setup || outcome == AssociationOutcome::Rejected;
+    }
   };
 
 

@@ -36,6 +36,20 @@ namespace OrthancPerf
   }
 
 
+  void History::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  {
+    const std::lock_guard lock(mutex_);
+
+    for (Series& series : series_)
+    {
+      if (association.direction == Direction::Send && association.HasFailed())
+      {
+        GetPoint(series, GetTime()).failedCalls++;
+      }
+    }
+  }
+
+
   void History::OnRequestFinished(const FinishedRequest& request)
   {
     Record(SERVE, ToTraffic(request));

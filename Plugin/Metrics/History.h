@@ -32,6 +32,7 @@ namespace OrthancPerf
   {
     std::array<TrafficBucket, TRAFFIC_COUNT> directions;  // SERVE is the last one
     std::uint32_t associations = 0;   // the most that were open at once, as far as it was looked
+    std::uint32_t failedCalls = 0;    // by Orthanc, of modalities and peers
     std::uint32_t budgetWaiting = 0;  // messages at once, likewise
     std::uint64_t budgetHeld = 0;     // bytes, likewise
     double budgetWaited = 0;          // seconds
@@ -60,6 +61,7 @@ namespace OrthancPerf
     explicit History(WallNow now = &std::chrono::system_clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnAssociationFinished(const FinishedAssociation& association) noexcept override;
     void OnRequestFinished(const FinishedRequest& request) override;
 
     // How many associations are open now, and what the instances in flight take and have waited for

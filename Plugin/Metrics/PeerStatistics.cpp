@@ -314,14 +314,14 @@ namespace OrthancPerf
   {
     Update(association.parties);
 
-    if (association.setup && association.outcome != AssociationOutcome::Rejected)
-    {
-      failed = FailedAssociations();
-    }
-    else
+    if (association.HasFailed())
     {
       failed = {failed.count + 1, association.outcome, association.rejection};
       latestFailure = now;
+    }
+    else
+    {
+      failed = FailedAssociations();
     }
 
     if (association.setup)

@@ -117,6 +117,7 @@ namespace OrthancPerf
            {"Send", Describe(excerpt, static_cast<std::size_t>(Direction::Send))},
            {"Serve", Describe(excerpt, SERVE)},
            {"Associations", list(&HistoryPoint::associations)},
+           {"FailedCalls", list(&HistoryPoint::failedCalls)},
            {"BudgetHeld", list(&HistoryPoint::budgetHeld)},
            {"BudgetWaiting", list(&HistoryPoint::budgetWaiting)},
            {"BudgetWaited", list(&HistoryPoint::budgetWaited)},

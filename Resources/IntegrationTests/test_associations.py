@@ -195,6 +195,14 @@ def test_a_store_that_nobody_listens_to_fails_and_the_next_one_counts_as_ever(
     assert wait_until(is_released, SECONDS)
     assert get_peer(orthanc, "LATE", "Send")["Instances"] == len(images)
 
+    failed = sum(
+        scrape(orthanc).sum(ASSOCIATIONS, direction="send", outcome=outcome)
+        for outcome in ("refused", "timeout", "unreachable", "unresolved", "rejected")
+    )
+    assert failed > 0
+    # The point of this second is not over
+    assert wait_until(lambda: sum(orthanc.get_json("/perf/history")["FailedCalls"]) == failed)
+
 
 def test_rejected_strangers_take_no_place(orthanc: OrthancServer, images: list[Image]) -> None:
     """Of 256 places, however many names they invent. Who is accepted afterwards has one."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/History.h"
 
+#include "Metrics/Associations.h"
 #include "Metrics/Instances.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +67,26 @@ namespace OrthancPerf
     now_++;
     EXPECT_EQ(std::vector<int>{3}, ListInstances(ReadSeconds()));
     EXPECT_EQ(START, ReadSeconds().begin);
+  }
+
+
+  TEST_F(HistoryTest, CallsOfOrthancThatFailAreCounted)
+  {
+    FinishedAssociation association = MakeAssociation("ARCHIVE");
+    association.direction = Direction::Send;
+    history_.OnAssociationFinished(association);
+    association.outcome = AssociationOutcome::Rejected;
+    history_.OnAssociationFinished(association);
+    association.setup.reset();
+    association.outcome = AssociationOutcome::Refused;
+    history_.OnAssociationFinished(association);
+    association.direction = Direction::Receive;
+    history_.OnAssociationFinished(association);
+    now_ += 2;
+    const HistoryExcerpt excerpt = ReadSeconds();
+    ASSERT_EQ(2U, excerpt.points.size());
+    EXPECT_EQ(2U, excerpt.points[0].failedCalls);
+    EXPECT_EQ(0U, excerpt.points[1].failedCalls);
   }
 
 

@@ -100,6 +100,7 @@ namespace OrthancPerf
         "Phases": {}
       },
       "Associations": [0, 0],
+      "FailedCalls": [0, 0],
       "BudgetHeld": [3000, 3000],
       "BudgetWaiting": [2, 2],
       "BudgetWaited": [1.5, 0.0],
