@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
+#include <stdexcept>
 #include <vector>
 
 namespace OrthancPerf
@@ -69,38 +69,35 @@ namespace OrthancPerf
       const bool isJpeg = kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs;
       const bool areBothSigned = header.isSigned && image.pixelRepresentation == 1;
 
-      const std::pair<bool, const char*> flaws[] = {
-          {header.width != image.columns || header.height != image.rows ||
-               header.components != image.samplesPerPixel,
-           "a frame has other Rows, Columns or Samples per Pixel than its data set says"},
+      const std::string flaw = FindFirst(
+          {{header.width != image.columns || header.height != image.rows ||
+                header.components != image.samplesPerPixel,
+            "a frame has other Rows, Columns or Samples per Pixel than its data set says"},
 
-          {image.bitsAllocated != 8 && image.bitsAllocated != 16,
-           "compressed, and Bits Allocated is neither 8 nor 16"},
+           {image.bitsAllocated != 8 && image.bitsAllocated != 16,
+            "compressed, and Bits Allocated is neither 8 nor 16"},
 
-          {header.precision > image.bitsAllocated, "a frame has more bits than Bits Allocated"},
+           {header.precision > image.bitsAllocated, "a frame has more bits than Bits Allocated"},
 
-          {header.isSigned && image.pixelRepresentation == 0,
-           "a frame is signed, and its data set is not"},
+           {header.isSigned && image.pixelRepresentation == 0,
+            "a frame is signed, and its data set is not"},
 
-          {header.precision < 2, "a frame has samples of one bit"},
+           {header.precision < 2, "a frame has samples of one bit"},
 
-          // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16
-          {isJpeg && header.precision <= 8 && image.bitsAllocated != 8,
-           "a frame has 8 bits or fewer, and Bits Allocated is not 8"},
+           // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16
+           {isJpeg && header.precision <= 8 && image.bitsAllocated != 8,
+            "a frame has 8 bits or fewer, and Bits Allocated is not 8"},
 
-          // Where the sign is, and what is white, some take from the frame, some from Bits Stored
-          {header.precision < image.bitsStored && !areBothSigned,
-           "a frame has fewer bits than Bits Stored"},
+           // Where the sign is, and what is white, some take from the frame, some from Bits Stored
+           {header.precision < image.bitsStored && !areBothSigned,
+            "a frame has fewer bits than Bits Stored"},
 
-          {!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)),
-           "a frame has other colours than Photometric Interpretation says"}};
+           {!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)),
+            "a frame has other colours than Photometric Interpretation says"}});
 
-      for (const auto& [isFlawed, flaw] : flaws)
+      if (!flaw.empty())
       {
-        if (isFlawed)
-        {
-          throw CodecError(flaw);
-        }
+        throw CodecError(flaw);
       }
     }
 
@@ -179,11 +176,7 @@ namespace OrthancPerf
 
         return "";
       }
-      catch (const CodecError& error)
-      {
-        return error.what();
-      }
-      catch (const NotCovered& error)
+      catch (const std::runtime_error& error)  // CodecError, NotCovered
       {
         return error.what();
       }
@@ -193,29 +186,19 @@ namespace OrthancPerf
 
   std::string FindPixelDataFlaw(const ImageDescription& image)
   {
-    if ((image.kind == PixelDataKind::Encapsulated) != IsEncapsulated(image.transferSyntax))
-    {
-      return "Pixel Data is not what its transfer syntax says";
-    }
+    const bool isEncapsulated = image.kind == PixelDataKind::Encapsulated;
+    const std::string flaw = FindFirst(
+        {{isEncapsulated != IsEncapsulated(image.transferSyntax),
+          "Pixel Data is not what its transfer syntax says"},
+         {image.hasUnorderedElements, UNORDERED_ELEMENTS},
+         {image.hasExtendedOffsets, "an Extended Offset Table"},
+         {!image.hasLegalFrames, "Number of Frames is zero, or can't be read"},
+         {!image.GetNativeSize().has_value(),
+          "Rows, Columns, Samples per Pixel or Bits Allocated is missing, zero or too large"}});
 
-    if (image.hasUnorderedElements)
+    if (!flaw.empty())
     {
-      return UNORDERED_ELEMENTS;
-    }
-
-    if (image.hasExtendedOffsets)
-    {
-      return "an Extended Offset Table";
-    }
-
-    if (!image.hasLegalFrames)
-    {
-      return "Number of Frames is zero, or can't be read";
-    }
-
-    if (!image.GetNativeSize().has_value())
-    {
-      return "Rows, Columns, Samples per Pixel or Bits Allocated is missing, zero or too large";
+      return flaw;
     }
 
     return image.kind == PixelDataKind::Native ? FindSizeFlaw(image) : FindFlawOfFrames(image);

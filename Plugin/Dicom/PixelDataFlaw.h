@@ -4,8 +4,10 @@
 #include "Dicom/ImageDescription.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -14,6 +16,21 @@ namespace OrthancPerf
 
   // Programs leave out what stands behind an end that comes too early
   constexpr const char* NOT_LOOKED_THROUGH = "the data set can't be looked through to its end";
+
+  // The first reason that holds; empty: none does
+  inline std::string FindFirst(std::initializer_list<std::pair<bool, const char*>> reasons)
+  {
+    for (const auto& [holds, reason] : reasons)
+    {
+      if (holds)
+      {
+        return reason;
+      }
+    }
+
+    return "";
+  }
+
 
   // What speaks against the Pixel Data of an image. Empty: nothing. Any thread may call it.
   //

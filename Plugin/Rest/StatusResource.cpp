@@ -71,40 +71,30 @@ namespace OrthancPerf
     // Everything that needs a part that is not there
     Json::Value DescribeNotInEffect(const StatusSources& sources)
     {
+      const std::shared_ptr<const Tuning> tuning = sources.tuning.Get();
+      const std::string& congestionControl = tuning->dicomSockets.congestionControl;
+      const bool hasProbe = sources.probe.IsInstalled();
       Json::Value keys = Json::arrayValue;
 
-      if (!sources.probe.IsInstalled())
+      for (const auto& [isMissing, key] :
+           {std::make_pair(!hasProbe, "DicomSockets.TcpQuickAck"),
+            {!congestionControl.empty() &&
+                 sources.probe.GetTrial().inForce.congestionControl != congestionControl,
+             "DicomSockets.CongestionControl"},
+            {!sources.transcoding.getProblem().empty(), "IngestTranscoding.TransferSyntax"},
+            {!hasProbe && sources.probe.admission.GetFigures().limit != 0, "Memory.IngestBudget"},
+            {!hasProbe && tuning->storage.writeAtOnce, "Storage.WriteAtOnce"}})
       {
-        keys.append("DicomSockets.TcpQuickAck");
-      }
-
-      const std::string congestionControl = sources.tuning.Get()->dicomSockets.congestionControl;
-
-      if (!congestionControl.empty() &&
-          sources.probe.GetTrial().inForce.congestionControl != congestionControl)
-      {
-        keys.append("DicomSockets.CongestionControl");
-      }
-
-      if (!sources.transcoding.getProblem().empty())
-      {
-        keys.append("IngestTranscoding.TransferSyntax");
-      }
-
-      if (!sources.probe.IsInstalled() && sources.probe.admission.GetFigures().limit != 0)
-      {
-        keys.append("Memory.IngestBudget");
-      }
-
-      if (!sources.probe.IsInstalled() && sources.tuning.Get()->storage.writeAtOnce)
-      {
-        keys.append("Storage.WriteAtOnce");
+        if (isMissing)
+        {
+          keys.append(key);
+        }
       }
 
       for (const TuningKey& key : GetTuningKeys())
       {
         if (key.section == ANSWERS && !sources.answers.IsInstalled() &&
-            key.write(*sources.tuning.Get()) != BUFFER_DEFAULT)
+            key.write(*tuning) != BUFFER_DEFAULT)
         {
           keys.append(key.GetPath());
         }

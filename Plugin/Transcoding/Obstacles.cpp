@@ -134,45 +134,23 @@ namespace OrthancPerf
 
       const std::size_t size = *image.GetNativeSize();
 
-      if (image.hasNestedFragments)
-      {
-        return "a sequence has compressed pixels of its own: an icon, say";
-      }
-
-      if (image.bitsAllocated % 8 != 0 || image.bitsAllocated > 32)
-      {
-        return "Bits Allocated is none of 8, 16, 24 and 32";
-      }
-
-      if (!image.HasLegalBits())
-      {
-        return "Bits Allocated, Bits Stored and High Bit contradict each other";
-      }
-
-      if (!HasKnownColours(image))
-      {
-        return "Samples per Pixel and Photometric Interpretation are neither of one component, nor "
-               "RGB or YBR_FULL";
-      }
-
-      if (image.kind == PixelDataKind::Encapsulated)
-      {
-        if (size > ALWAYS + RATIO * image.encapsulatedPixels.size())
-        {
-          return "the image is too large for a file of this size";
-        }
-      }
-      else if (IsSubsampled(ParsePhotometric(image.photometricInterpretation)))
-      {
-        return "uncompressed with subsampled colours";
-      }
-
-      if (image.frames > MANY_FRAMES && size / image.frames < SMALL_FRAME)
-      {
-        return "the frames are so small that they would grow";
-      }
-
-      return FindExceededLimit(image, target, "");
+      const bool isEncapsulated = image.kind == PixelDataKind::Encapsulated;
+      const std::string obstacle = FindFirst(
+          {{image.hasNestedFragments, "a sequence has compressed pixels of its own: an icon, say"},
+           {image.bitsAllocated % 8 != 0 || image.bitsAllocated > 32,
+            "Bits Allocated is none of 8, 16, 24 and 32"},
+           {!image.HasLegalBits(),
+            "Bits Allocated, Bits Stored and High Bit contradict each other"},
+           {!HasKnownColours(image),
+            "Samples per Pixel and Photometric Interpretation are neither of one component, nor "
+            "RGB or YBR_FULL"},
+           {isEncapsulated && size > ALWAYS + RATIO * image.encapsulatedPixels.size(),
+            "the image is too large for a file of this size"},
+           {!isEncapsulated && IsSubsampled(ParsePhotometric(image.photometricInterpretation)),
+            "uncompressed with subsampled colours"},
+           {image.frames > MANY_FRAMES && size / image.frames < SMALL_FRAME,
+            "the frames are so small that they would grow"}});
+      return obstacle.empty() ? FindExceededLimit(image, target, "") : obstacle;
     }
 
 
@@ -251,24 +229,16 @@ namespace OrthancPerf
 
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target)
   {
-    if (target == image.transferSyntax)
-    {
-      return "in the target already";
-    }
+    const std::string reason =
+        FindFirst({{target == image.transferSyntax, "in the target already"},
+                   {IsVideo(FindTransferSyntax(image.transferSyntax)), "a video"},
+                   {image.kind == PixelDataKind::None, "no pixel data"},
+                   {image.kind == PixelDataKind::Float,
+                    "Float Pixel Data, which no transfer syntax compresses"}});
 
-    if (IsVideo(FindTransferSyntax(image.transferSyntax)))
+    if (!reason.empty())
     {
-      return "a video";
-    }
-
-    if (image.kind == PixelDataKind::None)
-    {
-      return "no pixel data";
-    }
-
-    if (image.kind == PixelDataKind::Float)
-    {
-      return "Float Pixel Data, which no transfer syntax compresses";
+      return reason;
     }
 
     for (const auto& [sopClassUid, name] : MEASURED)
@@ -287,51 +257,30 @@ namespace OrthancPerf
   {
     const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax);
 
-    if (IsVideo(syntax))
-    {
-      return "a video";
-    }
-
-    if (!image.transferSyntax.empty() && syntax == nullptr)
-    {
-      return "in a transfer syntax that is not DICOM's";
-    }
-
-    if (image.bitsAllocated > 16 && syntax != nullptr &&
-        syntax->coding == DataSetCoding::ExplicitBigEndian)
-    {
-      return "the order of words in big endian pixels of more than 16 bits is uncertain";
-    }
-
-    if (image.hasDigitalSignatures)
-    {
-      return "a digital signature, which would not hold any more";
-    }
-
-    if (image.pixelRepresentation > 1 ||
-        (image.samplesPerPixel > 1 && image.planarConfiguration > 1))
-    {
-      return "Pixel Representation or Planar Configuration is neither 0 nor 1";
-    }
-
-    // DICOM PS3.3 section C.7.6.3.1.2: they are of JPEG 2000 only, and viewers differ in what they
-    // show. Of other codestreams, their headers tell.
+    // DICOM PS3.3 section C.7.6.3.1.2: some colours are of JPEG 2000 only, and viewers differ in
+    // what they show. Of other codestreams, their headers tell.
     const bool hasHeaders = syntax != nullptr && syntax->codestream != CodestreamKind::None &&
                             syntax->codestream != CodestreamKind::Rle;
+    const std::string obstacle = FindFirst(
+        {{IsVideo(syntax), "a video"},
+         {!image.transferSyntax.empty() && syntax == nullptr,
+          "in a transfer syntax that is not DICOM's"},
+         {image.bitsAllocated > 16 && syntax != nullptr &&
+              syntax->coding == DataSetCoding::ExplicitBigEndian,
+          "the order of words in big endian pixels of more than 16 bits is uncertain"},
+         {image.hasDigitalSignatures, "a digital signature, which would not hold any more"},
+         {image.pixelRepresentation > 1 ||
+              (image.samplesPerPixel > 1 && image.planarConfiguration > 1),
+          "Pixel Representation or Planar Configuration is neither 0 nor 1"},
+         {!hasHeaders && IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)),
+          "uncompressed or RLE, with colours that only JPEG 2000 has"},
+         {image.hasUnorderedElements, UNORDERED_ELEMENTS},
+         {image.kind == PixelDataKind::Unknown,
+          image.isDeflated ? "deflated, which is not transcoded" : NOT_LOOKED_THROUGH}});
 
-    if (!hasHeaders && IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
+    if (!obstacle.empty())
     {
-      return "uncompressed or RLE, with colours that only JPEG 2000 has";
-    }
-
-    if (image.hasUnorderedElements)
-    {
-      return UNORDERED_ELEMENTS;
-    }
-
-    if (image.kind == PixelDataKind::Unknown)
-    {
-      return image.isDeflated ? "deflated, which is not transcoded" : NOT_LOOKED_THROUGH;
+      return obstacle;
     }
 
     if (image.kind == PixelDataKind::None || image.kind == PixelDataKind::Float)

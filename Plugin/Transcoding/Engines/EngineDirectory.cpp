@@ -37,13 +37,6 @@ namespace OrthancPerf
   }
 
 
-  const char* ToLabel(SyntaxVerdict::State state)
-  {
-    constexpr const char* LABELS[] = {"untested", "works", "unsupported", "switched off"};
-    return LABELS[static_cast<std::size_t>(state)];
-  }
-
-
   EngineDirectory::EngineDirectory(Engines engines, Now now) :
     engines_(std::move(engines)),
     now_(std::move(now))

@@ -34,7 +34,9 @@ namespace OrthancPerf
     TimePoint lastUntil = {};
   };
 
-  const char* ToLabel(SyntaxVerdict::State state);  // "works", "unsupported", "switched off"
+  template <>
+  inline constexpr std::array LABELS<SyntaxVerdict::State> = {"untested", "works", "unsupported",
+                                                              "switched off"};
 
 
   struct EngineVerdict
