@@ -201,7 +201,7 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::CountConnection(const DatabaseRecord& database, TimePoint now)
+  void EvidenceCollector::CountConnection(const ServerRecord& database, TimePoint now)
   {
     databaseServer_ = database.server;
 

@@ -57,7 +57,7 @@ namespace OrthancPerf
     Evidence Gather();
 
   private:
-    void CountConnection(const DatabaseRecord& database, TimePoint now);
+    void CountConnection(const ServerRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
 
     PeerStatistics& peers_;

@@ -89,24 +89,17 @@ namespace OrthancPerf
   constexpr std::size_t MAXIMUM_TRANSCODING_REASON = 200;
 
 
-  // What an instance needed of the storage's server; the time is Phase::Remote. A value.
-  struct RemoteRecord
-  {
-    std::string server;  // as in DatabaseRecord
-    std::uint32_t roundTrips = 0;
-  };
-
-
-  // What an instance needed of a database's server; the time is Phase::Database. A value.
-  struct DatabaseRecord
+  // What an instance needed of the storage's server or of the database's; the time is Phase::Remote
+  // or Phase::Database. A value.
+  struct ServerRecord
   {
     std::string server;   // "10.0.0.1:5432", "/run/postgresql/.s.PGSQL.5432"; empty: not known
     int connection = -1;  // a descriptor, to tell connections apart
     std::uint32_t roundTrips = 0;
     Duration shortest = Duration::zero();  // of the round trips: what the way there and back takes
 
-    // Of the index, before the server was asked first, and not computing: for a free connection, or
-    // for the processor. Nothing: the index could not be told from the storage.
+    // Of the index, before the database was asked first, and not computing: for a free connection,
+    // or for the processor. Nothing: the index could not be told from the storage.
     std::optional<Duration> queued;
   };
 
@@ -141,7 +134,7 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
-    std::optional<RemoteRecord> remote;            // nothing: it was not seen
-    std::optional<DatabaseRecord> database;        // likewise
+    std::optional<ServerRecord> remote;            // nothing: it was not seen
+    std::optional<ServerRecord> database;          // likewise
   };
 }

@@ -69,29 +69,23 @@ namespace OrthancPerf
   };
 
 
-  // What a thread has asked of the database for an instance, where that is a server. All times are
-  // the thread's.
-  struct DatabaseWork : DatabaseRecord
+  // What a thread has asked of a server for an instance. All times are the thread's.
+  struct ServerWork : ServerRecord
   {
     Duration waited = Duration::zero();  // for answers
-  };
 
-
-  // What a thread has asked of the storage area for an instance, where that is a server (an object
-  // storage, say)
-  struct StorageWork : RemoteRecord
-  {
-    TimePoint begin;                     // the first question, or when it was connected to for that
-    TimePoint end;                       // the last answer before the database was asked
-    Duration waited = Duration::zero();  // for answers
+    // Of the storage: the first question, or when it was connected to for that, and the last answer
+    // before the database was asked
+    TimePoint begin;
+    TimePoint end;
   };
 
 
   // What a thread has asked of servers for an instance
   struct AskedWork
   {
-    std::optional<StorageWork> storage;
-    std::optional<DatabaseWork> database;
+    std::optional<ServerWork> storage;
+    std::optional<ServerWork> database;
   };
 
 

@@ -61,7 +61,7 @@ namespace OrthancPerf
       remoteRoundTrips += instance.remote->roundTrips;
     }
 
-    if (const std::optional<DatabaseRecord>& database = instance.database)
+    if (const std::optional<ServerRecord>& database = instance.database)
     {
       isDatabaseObserved = true;
       databaseRoundTrips += database->roundTrips;

@@ -48,7 +48,7 @@ namespace OrthancPerf
     double remoteRoundTrips = 0;    // to the storage's server
     double databaseRoundTrips = 0;  // to the database's server
     double latencySeconds = 0;      // of these, if each had been as short as an instance's shortest
-    double queuedSeconds = 0;       // see DatabaseRecord
+    double queuedSeconds = 0;       // see ServerRecord
     double pauseSeconds = 0;        // of Phase::Idle, silence left out
     double activeSeconds = 0;  // of the clock on the wall, likewise; LatestTraffic alone counts it
 

@@ -223,35 +223,21 @@ namespace OrthancPerf
     const AskedServers taken = std::exchange(*this, {});
     AskedWork work;
 
-    if (taken.serverCount_ == 0)
+    if (taken.serverCount_ > 0 && taken.served_.isStorage &&
+        (taken.serverCount_ == 2 || !taken.served_.isDatabase))
     {
-      return work;
+      work.storage = taken.Describe(0);
+      work.storage->begin = taken.begin_;
+      work.storage->end = std::max(taken.begin_, taken.end_);
     }
 
-    if (taken.served_.isStorage && (taken.serverCount_ == 2 || !taken.served_.isDatabase))
+    if (taken.serverCount_ > 0 && taken.served_.isDatabase)
     {
-      StorageWork& storage = work.storage.emplace();
-      storage.server = taken.Describe(0);
-      storage.begin = taken.begin_;
-      storage.end = std::max(taken.begin_, taken.end_);
-      storage.roundTrips = taken.servers_[0].roundTrips;
-      storage.waited = taken.servers_[0].waited;
-    }
-
-    if (taken.served_.isDatabase)
-    {
-      const std::size_t place = taken.serverCount_ - std::size_t(1);
-      const Server& server = taken.servers_[place];
-      DatabaseWork& database = work.database.emplace();
-      database.server = taken.Describe(place);
-      database.connection = server.connection;
-      database.roundTrips = server.roundTrips;
-      database.waited = server.waited;
-      database.shortest = server.roundTrips > 0 ? server.shortest : Duration::zero();
+      work.database = taken.Describe(taken.serverCount_ - std::size_t(1));
 
       if (taken.queued_ != Duration::min())
       {
-        database.queued = taken.queued_;
+        work.database->queued = taken.queued_;
       }
     }
 
@@ -339,8 +325,21 @@ namespace OrthancPerf
   }
 
 
+  ServerWork AskedServers::Describe(std::size_t place) const
+  {
+    const Server& server = servers_[place];
+    ServerWork work;
+    work.server = GetName(place);
+    work.connection = server.connection;
+    work.roundTrips = server.roundTrips;
+    work.shortest = server.roundTrips > 0 ? server.shortest : Duration::zero();
+    work.waited = server.waited;
+    return work;
+  }
+
+
   // "10.0.0.1:5432", "[::1]:5432", "/run/postgresql/.s.PGSQL.5432"
-  std::string AskedServers::Describe(std::size_t server) const
+  std::string AskedServers::GetName(std::size_t server) const
   {
     if (const PeerAddress& address = servers_[server].address; address.port != 0)
     {

@@ -158,7 +158,8 @@ namespace OrthancPerf
     Server* FindCounted(int fd) noexcept;
     bool Add(int fd, TimePoint now) noexcept;
     std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint begin) noexcept;
-    std::string Describe(std::size_t server) const;
+    ServerWork Describe(std::size_t place) const;
+    std::string GetName(std::size_t server) const;
 
     std::array<Server, 2> servers_ = {};  // in the order in which they were asked first
     std::array<Link, 6> links_ = {};      // what is asked beyond that does not count

@@ -69,7 +69,7 @@ namespace OrthancPerf
                                      {"Server", IfAny(instance.remote->server)}});
       }
 
-      if (const std::optional<DatabaseRecord>& database = instance.database)
+      if (const std::optional<ServerRecord>& database = instance.database)
       {
         json["Database"] =
             MakeObject({{"RoundTrips", database->roundTrips},

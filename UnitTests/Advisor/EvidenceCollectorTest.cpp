@@ -345,8 +345,8 @@ namespace OrthancPerf
   TEST_F(EvidenceCollectorTest, CountsTheConnectionsToTheDatabaseThatAreUsed)
   {
     FinishedInstance instance = MakeInstance("CT1");
-    instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, std::chrono::milliseconds(1),
-                                       std::chrono::milliseconds(5)};
+    instance.database = ServerRecord{"10.0.0.9:5432", 12, 30, std::chrono::milliseconds(1),
+                                     std::chrono::milliseconds(5)};
     Finish(instance);
     instance.database->connection = 14;
     Finish(instance);

@@ -28,7 +28,7 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     double stallTime = 0;
     double gap = 10;  // since the instance before, in milliseconds
-    std::optional<DatabaseRecord> database = {};
+    std::optional<ServerRecord> database = {};
   };
 
   inline FinishedInstance ToInstance(const Sample& sample)

@@ -249,14 +249,14 @@ namespace
 
       if (work.storage)
       {
-        Check(*work.storage);
+        CheckStorage(*work.storage);
         roundTrips += work.storage->roundTrips;
         waited += work.storage->waited;
       }
 
       if (work.database)
       {
-        Check(*work.database);
+        CheckDatabase(*work.database);
         roundTrips += work.database->roundTrips;
         waited += work.database->waited;
       }
@@ -273,14 +273,14 @@ namespace
               (writes != writesTo_.end() && roundTrips <= writes->second));
     }
 
-    void Check(const StorageWork& work) const
+    void CheckStorage(const ServerWork& work) const
     {
       CheckServer(work.server, work.roundTrips);
       Require(work.waited >= Duration::zero());
       Require(begin_ <= work.begin && work.begin <= work.end && work.end <= now_);
     }
 
-    void Check(const DatabaseWork& work) const
+    void CheckDatabase(const ServerWork& work) const
     {
       const Duration whole = now_ - begin_;
       CheckServer(work.server, work.roundTrips);

@@ -719,9 +719,10 @@ namespace OrthancPerf
   TEST_F(WithProbe, WhatTheServersTakeIsInsideStorageAndIndex)
   {
     Receive();
-    source_.asked.storage = StorageWork{{"10.0.0.8:443", 3}, At(112), At(130), milliseconds(15)};
-    source_.asked.database =
-        DatabaseWork{{"10.0.0.9:5432", 12, 4, milliseconds(1), milliseconds(9)}, milliseconds(8)};
+    source_.asked.storage = ServerWork{
+        {"10.0.0.8:443", -1, 3, Duration::zero(), {}}, milliseconds(15), At(112), At(130)};
+    source_.asked.database = ServerWork{
+        {"10.0.0.9:5432", 12, 4, milliseconds(1), milliseconds(9)}, milliseconds(8), {}, {}};
     Store(150, 'a', Origin::DicomProtocol);
     source_.Answer(151, 0);
 
@@ -745,7 +746,7 @@ namespace OrthancPerf
   TEST_F(WithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
   {
     Receive();
-    source_.asked.database = DatabaseWork{{"", 12, 0, Duration::zero(), {}}, milliseconds(8)};
+    source_.asked.database = ServerWork{{"", 12, 0, Duration::zero(), {}}, milliseconds(8), {}, {}};
     Store(130, 'a', Origin::DicomProtocol);
     source_.Answer(131, 0);
     const FinishedInstance stored = Get(231);

@@ -169,9 +169,9 @@ namespace OrthancPerf
     instance.areStallsObserved = true;
     instance.stalls = 3;
     instance.stallTime = std::chrono::milliseconds(120);
-    instance.remote = RemoteRecord{"", 4};
+    instance.remote = ServerRecord{"", -1, 4, Duration::zero(), {}};
     instance.database =
-        DatabaseRecord{"", 12, 30, std::chrono::milliseconds(1), std::chrono::milliseconds(5)};
+        ServerRecord{"", 12, 30, std::chrono::milliseconds(1), std::chrono::milliseconds(5)};
     instance.phases.Add(Phase::Idle, std::chrono::milliseconds(2));
     TrafficBucket once;
     once.Add(instance);

@@ -63,13 +63,13 @@ namespace OrthancPerf
     statistics_.OnInstanceFinished(asked);
     EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
 
-    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    asked.database = ServerRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     statistics_.OnInstanceFinished(asked);
     statistics_.OnInstanceFinished(asked);
     EXPECT_TRUE(HasLine("peer_database_round_trips_total{direction=\"receive\",peer=\"CT1\"} 60"));
     EXPECT_EQ(std::string::npos, GetText().find("peer_remote_round_trips_total{"));
 
-    asked.remote = RemoteRecord{"10.0.0.8:443", 2};
+    asked.remote = ServerRecord{"10.0.0.8:443", -1, 2, Duration::zero(), {}};
     statistics_.OnInstanceFinished(asked);
     EXPECT_TRUE(HasLine("peer_remote_round_trips_total{direction=\"receive\",peer=\"CT1\"} 2"));
   }

@@ -213,7 +213,7 @@ namespace OrthancPerf
     traffic_.OnInstanceFinished(MakeInstance("CT1"));
     EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
     FinishedInstance asked = MakeInstance("CT1");
-    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    asked.database = ServerRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     traffic_.OnInstanceFinished(asked);
     EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0"));
     asked.database->queued = std::chrono::milliseconds(250);

@@ -71,7 +71,7 @@ namespace OrthancPerf
     servers_.OnRead(fd, 1000, At(113), At(113));
     servers_.OnRead(fd, 1000, At(113), At(114));  // the rest of the answer
 
-    const std::optional<DatabaseWork> work = servers_.Take().database;
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_EQ(milliseconds(8), work->waited);
@@ -109,7 +109,7 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 120, 5);
     Ask(other_.GetClient(), 130, 7);  // another plugin's callback, say
 
-    const std::optional<DatabaseWork> work = servers_.Take().database;
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(Describe(database_), work->server);
     EXPECT_EQ(1U, work->roundTrips);
@@ -366,7 +366,7 @@ namespace OrthancPerf
     servers_.OnWritten(database_.GetClient(), At(130));
     servers_.OnRead(database_.GetClient(), 1, At(130), At(134));
 
-    const std::optional<DatabaseWork> work = servers_.Take().database;
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(database_.GetClient(), work->connection);
     EXPECT_EQ(3U, work->roundTrips);
@@ -385,7 +385,7 @@ namespace OrthancPerf
       Ask(sockets.back()->Get(), 100 + i, 1);
     }
 
-    const std::optional<DatabaseWork> work = servers_.Take().database;
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_LT(0U, work->roundTrips);
     EXPECT_GT(20U, work->roundTrips);
@@ -406,7 +406,7 @@ namespace OrthancPerf
     ASSERT_EQ(0, connect(client, generic, sizeof(address)));
 
     Ask(client, 100, 5);
-    const std::optional<DatabaseWork> work = servers_.Take().database;
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(path, work->server);
     close(client);

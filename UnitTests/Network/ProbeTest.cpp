@@ -625,7 +625,7 @@ namespace OrthancPerf
     Store(root_ + "/instance", true);
     ask(30);
     ask(20);
-    const std::optional<DatabaseWork> work = servers.Take().database;
+    const std::optional<ServerWork> work = servers.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(50), work->waited);

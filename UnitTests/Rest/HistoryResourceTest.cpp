@@ -57,7 +57,7 @@ namespace OrthancPerf
   {
     FinishedInstance instance = MakeInstance("CT1");
     instance.phases.Add(Phase::Database, std::chrono::microseconds(500));
-    instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    instance.database = ServerRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     instance.areStallsObserved = true;
     history_.OnInstanceFinished(instance);
     AdmissionFigures budget;

@@ -38,8 +38,8 @@ namespace OrthancPerf
         sample.phases[6].second = database + queued;
         sample.phases.emplace_back(Phase::Database, database);
         sample.database =
-            DatabaseRecord{"10.0.0.9:5432", 12, roundTrips, ToDuration(Milliseconds(latency)),
-                           ToDuration(Milliseconds(queued))};
+            ServerRecord{"10.0.0.9:5432", 12, roundTrips, ToDuration(Milliseconds(latency)),
+                         ToDuration(Milliseconds(queued))};
         sample.gap = 50;
         return sample;
       }
