@@ -186,8 +186,10 @@ def test_what_the_kernel_refuses_is_reported_and_the_transfer_goes_on(
     orthanc, look = live
     default = list_congestion_controls()[0]
     tune_sockets(orthanc, CongestionControl="no_such_thing", UserTimeoutSeconds=33)
-    sockets = orthanc.get_json("/perf/status")["DicomSockets"]
+    status = orthanc.get_json("/perf/status")
+    sockets = status["DicomSockets"]
     (problem,) = sockets["Problems"]
+    assert "DicomSockets.CongestionControl" in status["Tuning"]["NotYetInEffect"]
     assert problem.startswith("CongestionControl: the kernel refuses it")
     assert sockets["InForce"]["CongestionControl"] == default
     assert "DicomSockets.CongestionControl: the kernel refuses it" in orthanc.log

@@ -455,6 +455,10 @@ def test_downloads_are_transcoded_by_the_chosen_engine(
     assert np.array_equal(decode(transcoded), decode(read(image.path)))
     assert scrape(orthanc).sum(TRANSCODED, engine=engine, outcome="transcoded") == 1
 
+    tune(orthanc, OrthancTranscoding=False)
+    assert get_syntax(read(download(orthanc, JPEG_LOSSLESS_SV1))) == JPEG_LOSSLESS_SV1
+    assert scrape(orthanc).sum(TRANSCODED, engine=engine, outcome="transcoded") == 1
+
 
 def test_what_orthanc_modifies_is_transcoded_by_the_chosen_engine(
     orthanc: OrthancServer, make_series: MakeSeries

@@ -86,13 +86,18 @@ namespace OrthancPerf
     constexpr double REAL_PART = 0.25;
 
 
+    // In seconds: all sums fade alike, so that their share alone would never end
+    constexpr double MINIMUM_WAIT = 1;
+
+
     // With a budget: messages wait for memory, on purpose. Is it worth anybody's while?
     std::optional<Judgement> JudgeWaits(const Evidence& evidence)
     {
       const MemoryEvidence& memory = evidence.memory;
       const double share = memory.received > 0 ? std::min(memory.waited / memory.received, 1.0) : 0;
       const auto givenUp = static_cast<Json::Int64>(std::lround(memory.givenUp));
-      return JudgeIf(givenUp > 0 || share >= MINIMUM_SHARE,
+      return JudgeIf(givenUp > 0 || (evidence.received.instances > 0 &&
+                                     memory.waited >= MINIMUM_WAIT && share >= MINIMUM_SHARE),
                      {{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
                       {"IngestBudget", static_cast<Json::UInt64>(memory.budget)},
                       {"Waits", static_cast<Json::Int64>(std::lround(memory.waits))},

@@ -63,6 +63,20 @@ namespace OrthancPerf
   }
 
 
+  // Waits and what came fade alike, so that their share stays
+  TEST_F(IngestMemoryRulesTest, AfterSilenceThereIsNone)
+  {
+    Wait(4);
+    SetTraffic({}, 0);
+    EXPECT_FALSE(IsFound("ingest-memory"));
+
+    SetTraffic({{{Phase::Receive, 1000}}, 1000}, 10);
+    evidence_.memory.waited /= 1000;
+    evidence_.memory.received /= 1000;
+    EXPECT_FALSE(IsFound("ingest-memory"));
+  }
+
+
   TEST_F(IngestMemoryRulesTest, WhereTheyWaitedForAsLongAsTheyMayALongerWaitHelps)
   {
     Wait(0.1);
