@@ -187,7 +187,7 @@ namespace OrthancPerf
   std::string FindPixelDataFlaw(const ImageDescription& image)
   {
     const bool isEncapsulated = image.kind == PixelDataKind::Encapsulated;
-    const std::string flaw = FindFirst(
+    std::string flaw = FindFirst(
         {{isEncapsulated != IsEncapsulated(image.transferSyntax),
           "Pixel Data is not what its transfer syntax says"},
          {image.hasUnorderedElements, UNORDERED_ELEMENTS},

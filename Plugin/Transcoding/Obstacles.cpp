@@ -229,12 +229,11 @@ namespace OrthancPerf
 
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target)
   {
-    const std::string reason =
-        FindFirst({{target == image.transferSyntax, "in the target already"},
-                   {IsVideo(FindTransferSyntax(image.transferSyntax)), "a video"},
-                   {image.kind == PixelDataKind::None, "no pixel data"},
-                   {image.kind == PixelDataKind::Float,
-                    "Float Pixel Data, which no transfer syntax compresses"}});
+    std::string reason = FindFirst({{target == image.transferSyntax, "in the target already"},
+                                    {IsVideo(FindTransferSyntax(image.transferSyntax)), "a video"},
+                                    {image.kind == PixelDataKind::None, "no pixel data"},
+                                    {image.kind == PixelDataKind::Float,
+                                     "Float Pixel Data, which no transfer syntax compresses"}});
 
     if (!reason.empty())
     {
@@ -261,7 +260,7 @@ namespace OrthancPerf
     // what they show. Of other codestreams, their headers tell.
     const bool hasHeaders = syntax != nullptr && syntax->codestream != CodestreamKind::None &&
                             syntax->codestream != CodestreamKind::Rle;
-    const std::string obstacle = FindFirst(
+    std::string obstacle = FindFirst(
         {{IsVideo(syntax), "a video"},
          {!image.transferSyntax.empty() && syntax == nullptr,
           "in a transfer syntax that is not DICOM's"},
