@@ -215,7 +215,7 @@ namespace OrthancPerf
 
 
   // Whether the index has it. New instances must not pay for that, however far away the database
-  // is: one that is not there, or a failure, ends the questions for a hundred times as long as the
+  // is. So after "not there", or a failure, nothing is asked for a hundred times as long as the
   // answer took.
   bool TranscodingContext::IsStored(const InstanceIdentity& instance) noexcept
   {

@@ -38,14 +38,16 @@ namespace OrthancPerf
 
   void History::OnAssociationFinished(const FinishedAssociation& association) noexcept
   {
+    if (association.direction == Direction::Receive || !association.HasFailed())
+    {
+      return;
+    }
+
     const std::lock_guard lock(mutex_);
 
     for (Series& series : series_)
     {
-      if (association.direction == Direction::Send && association.HasFailed())
-      {
-        GetPoint(series, GetTime()).failedCalls++;
-      }
+      GetPoint(series, GetTime()).failedCalls++;
     }
   }
 

@@ -73,7 +73,9 @@ namespace OrthancPerf
     Connection* FindRecognised(int fd) const noexcept
     {
       Connection* const connection = Find(fd);
-      return Find(fd, ConnectionKind::OutgoingCandidate) == nullptr ? connection : nullptr;
+      return connection != nullptr && connection->GetKind() != ConnectionKind::OutgoingCandidate
+                 ? connection
+                 : nullptr;
     }
 
     // Sets the options if they have changed since this connection got them

@@ -58,8 +58,8 @@ namespace OrthancPerf
   // image in any page could be a DELETE.
   void RefuseOtherMethod(const RestRequest& request);
 
-  // Throws RestError (403) if a browser sent the request for a page that is neither of its origin
-  // ("Sec-Fetch-Site") nor from the host that was asked ("Origin", RFC 6454 section 7, against
-  // "Host" or a proxy's "X-Forwarded-Host"). Programs, which send neither header, pass.
+  // Throws RestError (403) if a browser sent the request for a foreign page. A page is not foreign
+  // if "Sec-Fetch-Site" says so, or if "Origin" (RFC 6454 section 7) is the host that was asked:
+  // "Host", or a proxy's "X-Forwarded-Host". Programs send neither header, and pass.
   void RefuseForeignPage(const RestRequest& request);
 }

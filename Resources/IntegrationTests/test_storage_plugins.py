@@ -7,7 +7,7 @@ And where there are no files but objects of a server: what the thread waits for 
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -158,6 +158,23 @@ def list_object_options(
     return {"ObjectStorage": section}
 
 
+@pytest.fixture
+def start_with_objects(
+    distance: DelayingProxy,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    object_plugin: Path,
+    certificate: Certificate,
+) -> Callable[..., OrthancServer]:
+    """Starts an Orthanc whose storage area is the server of objects; takes more options."""
+
+    def start(*, is_kept: bool = True, **options: Any) -> OrthancServer:  # noqa: ANN401
+        options |= list_object_options(distance, certificate, is_kept=is_kept)
+        return start_orthanc(plugins=[plugin, object_plugin], options=options)
+
+    return start
+
+
 @pytest.mark.parametrize("database", ["SQLite", "PostgreSQL"])
 @pytest.mark.parametrize(
     ("distance", "is_kept"),
@@ -227,16 +244,12 @@ def test_a_storage_area_that_is_a_server(
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "new connections"])
 def test_remote_explains_what_a_distant_storage_costs(
     distance: DelayingProxy,
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    object_plugin: Path,
-    certificate: Certificate,
+    start_with_objects: Callable[..., OrthancServer],
     make_series: MakeSeries,
     is_kept: bool,
 ) -> None:
     images = make_series("storage", 10)
-    options = list_object_options(distance, certificate, is_kept=is_kept)
-    server = start_orthanc(plugins=[plugin, object_plugin], options=options)
+    server = start_with_objects(is_kept=is_kept)
     count = 0
 
     def measure(round_trip: float) -> tuple[float, float]:
@@ -270,14 +283,10 @@ def test_remote_explains_what_a_distant_storage_costs(
 
 def test_reads_that_wait_for_the_storage_are_found(
     distance: DelayingProxy,
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    object_plugin: Path,
-    certificate: Certificate,
+    start_with_objects: Callable[..., OrthancServer],
     make_series: MakeSeries,
 ) -> None:
-    options = list_object_options(distance, certificate) | {"MaximumStorageCacheSize": 0}
-    server = start_orthanc(plugins=[plugin, object_plugin], options=options)
+    server = start_with_objects(MaximumStorageCacheSize=0)
     store(server, make_series)
     instances = server.get_json("/instances")
     finding = advice.find_reads(

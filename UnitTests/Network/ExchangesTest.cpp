@@ -56,6 +56,16 @@ namespace OrthancPerf
         return *connection;
       }
 
+      // As Accept, asked for an instance by C-GET at 10 ms, which is sent from 20 to 23 ms
+      Connection& AnswerCGet(const std::string& request = MakeStoreRequest("1.2.3.4"))
+      {
+        Connection& connection = Accept();
+        Read(connection, MakeDimseCommand(0x0010), 10);  // C-GET-RQ
+        Write(connection, request, 20);
+        Write(connection, MakeDataSet(5000), 23);
+        return connection;
+      }
+
       // An association whose request came under TLS at 3 ms, and an instance over it at 5 ms
       Connection& ReceiveUnderTls()
       {
@@ -635,10 +645,7 @@ namespace OrthancPerf
 
   TEST_F(ExchangesTest, WhatAPeerFetchesByCGetIsSentToIt)
   {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(0x0010), 10);  // C-GET-RQ
-    Write(connection, MakeDimseCommand(1), 20);
-    Write(connection, MakeDataSet(5000), 23);
+    Connection& connection = AnswerCGet(MakeDimseCommand(1));
     tracker_.OnWaited(connection, At(23), At(83));    // the peer thinks
     Read(connection, MakeDimseCommand(0x8001), 83);   // C-STORE-RSP
     Write(connection, MakeDimseCommand(0x8010), 84);  // C-GET-RSP, pending
@@ -674,10 +681,7 @@ namespace OrthancPerf
   {
     const auto fetch = [this](const std::string& answer, const std::string& behind = "")
     {
-      Connection& connection = Accept();
-      Read(connection, MakeDimseCommand(0x0010), 10);
-      Write(connection, MakeStoreRequest("1.2.3.4"), 20);
-      Write(connection, MakeDataSet(5000), 23);
+      Connection& connection = AnswerCGet();
 
       if (!answer.empty())
       {
@@ -716,10 +720,7 @@ namespace OrthancPerf
   // Orthanc has lost patience, and goes on
   TEST_F(ExchangesTest, WhatIsFetchedByCGetWithoutAnAnswerHasFailed)
   {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(0x0010), 10);
-    Write(connection, MakeStoreRequest("1.2.3.4"), 20);
-    Write(connection, MakeDataSet(5000), 23);
+    Connection& connection = AnswerCGet();
     Write(connection, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
     Write(connection, MakeStoreRequest("1.2.3.5"), 1024);
     Write(connection, MakeDataSet(5000), 1025);

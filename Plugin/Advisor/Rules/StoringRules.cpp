@@ -104,8 +104,8 @@ namespace OrthancPerf
     // Of the time of an instance
     constexpr double MINIMUM_LATENCY_SHARE = 1.0 / 3;
 
-    // The way to another machine of the same room and back takes 0.1 to 0.3 ms, to PostgreSQL on
-    // the same machine less than 0.1 ms: nothing to be won by moving the server nearer
+    // A round trip to another machine of the same room takes 0.1 to 0.3 ms, and one to PostgreSQL
+    // on the same machine less than 0.1 ms. To move such a server nearer gains nothing.
     constexpr double MINIMUM_LATENCY = 0.0005;
 
 
@@ -154,10 +154,10 @@ namespace OrthancPerf
     }
 
 
-    // A thread that does not compute before it asks the server first waits for a connection, if
-    // more threads are in the index than there are connections: each has one at the most. They need
-    // not be in use all the time: since release 9.0 of the PostgreSQL plugin, a thread that finds
-    // none sleeps for 100 ms. Where the processor is short, that is its own finding.
+    // A thread has one connection at the most. If more threads are in the index than there are
+    // connections, one that does not compute before its first question waits for a connection.
+    // They need not be in use all the time: since release 9.0 of the PostgreSQL plugin, a thread
+    // that finds none sleeps for 100 ms. Where the processor is short, that is its own finding.
     std::optional<Judgement> JudgeConnections(const Evidence& evidence)
     {
       const TrafficBucket& traffic = evidence.received;

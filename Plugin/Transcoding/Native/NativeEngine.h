@@ -19,9 +19,9 @@ namespace OrthancPerf
   std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image);
 
 
-  // Lets pieces of one work run in parallel where processor cores are free: threads of their own
-  // for the pieces, never more than there are cores among all callers together. The caller works,
-  // too; where as many threads are at work as there are cores, a new caller works alone.
+  // Runs the pieces of one work in parallel, on threads of their own, where processor cores are
+  // free. The callers and their threads together are at most as many as there are cores. The caller
+  // works, too; while all cores are taken, a new caller works alone.
   //
   // Any thread may call it, several at once.
   class SpareWorkers

@@ -68,8 +68,8 @@ function place(phase: PartName, begin: number, time: number, span: Span): Segmen
   return { phase, begin: left, width: right - left };
 }
 
-// The probe tells how long an instance stalled, not when: the mark ends with the pause before it, where stalls by
-// Nagle's algorithm are, or else with a phase that waits for the network.
+// The probe tells how long an instance stalled, not when. Stalls by Nagle's algorithm are in the pause before it:
+// the mark ends with that pause. Without a pause, it ends with a phase that waits for the network.
 function placeStall(instance: Instance, begin: number, span: Span): Segment | null {
   const time = instance.StallTime ?? 0;
   if (time <= 0) {
