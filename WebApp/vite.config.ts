@@ -11,20 +11,25 @@ if (process.env.VITEST && process.platform === 'linux' && !existsSync('/proc/sel
   throw new Error('The tests need /proc: mount it (in a chroot: mount -t proc proc /proc)');
 }
 
+interface Texts {
+  Documentation: { Meaning: string; Evidence?: string };
+}
+
 // No address on the Web holds the documentation of an installed plugin. What the page unfolds of it is what its pages
 // are made of: the table of panels in guide.md, and the texts of findings.
 function readDocumentation() {
   const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   const toPlain = (text: string) => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
   const rows = read('Resources/Documentation/guide.md').matchAll(/^\| \*\*(.+)\*\* \| (.+) \|$/gm);
-  const findings = JSON.parse(read('Plugin/Advisor/Findings.json')) as Record<
-    string, { Documentation: { Meaning: string; Evidence?: string } }
-  >;
+  const findings = JSON.parse(read('Plugin/Advisor/Findings.json')) as Record<string, Texts & { Variants?: Record<string, Partial<Texts>> }>;
+  const explain = ({ Documentation: { Meaning, Evidence }, Variants = {} }: (typeof findings)[string]) => {
+    const ofVariants = Object.entries(Variants).flatMap(([name, { Documentation: text }]) =>
+      text === undefined ? [] : `${name}: ${text.Meaning}. Evidence: ${text.Evidence ?? '–'}`);
+    return [Meaning, ...ofVariants, Evidence ?? []].flat().map((text) => toPlain(text.endsWith(':') ? text : `${text}.`));
+  };
   return {
     panels: Object.fromEntries([...rows].map(([, heading, text]) => [heading, toPlain(text ?? '')])),
-    findings: Object.fromEntries(Object.entries(findings).map(([id, { Documentation: { Meaning, Evidence } }]) => [
-      id, [Meaning, Evidence ?? []].flat().map((text) => `${toPlain(text)}.`).join(' '),
-    ])),
+    findings: Object.fromEntries(Object.entries(findings).map(([id, finding]) => [id, explain(finding)])),
   };
 }
 

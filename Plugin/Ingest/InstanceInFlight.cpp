@@ -69,6 +69,7 @@ namespace OrthancPerf
     instance.areStallsObserved = true;
     instance.stalls = from.stalls.count - earlier.count;
     instance.stallTime = from.stalls.time - earlier.time;
+    instance.stallTimeInIdle = from.stalls.idle - earlier.idle;
   }
 
 

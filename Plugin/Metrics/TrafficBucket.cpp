@@ -17,7 +17,7 @@ namespace OrthancPerf
         &TrafficBucket::stallSeconds,       &TrafficBucket::remoteRoundTrips,
         &TrafficBucket::databaseRoundTrips, &TrafficBucket::latencySeconds,
         &TrafficBucket::queuedSeconds,      &TrafficBucket::pauseSeconds,
-        &TrafficBucket::activeSeconds};
+        &TrafficBucket::activeSeconds,      &TrafficBucket::stallIdleSeconds};
   }
 
 
@@ -54,6 +54,7 @@ namespace OrthancPerf
     areStallsObserved |= instance.areStallsObserved;
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
+    stallIdleSeconds += ToSeconds(instance.stallTimeInIdle);
 
     if (instance.remote)
     {

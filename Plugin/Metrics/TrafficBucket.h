@@ -45,6 +45,7 @@ namespace OrthancPerf
     double ownFailures = 0;  // FinishedInstance::isOwnFailure
     double stalls = 0;
     double stallSeconds = 0;
+    double stallIdleSeconds = 0;    // of these, in Phase::Idle
     double remoteRoundTrips = 0;    // to the storage's server
     double databaseRoundTrips = 0;  // to the database's server
     double latencySeconds = 0;      // of these, if each had been as short as an instance's shortest

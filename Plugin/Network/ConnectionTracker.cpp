@@ -234,6 +234,7 @@ namespace OrthancPerf
       StallSum& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
       stalls.count++;
       stalls.time += stall;
+      stalls.idle += isOfMessage ? Duration::zero() : stall;
     }
 
     ForgetWait(connection);

@@ -146,6 +146,7 @@ namespace OrthancPerf
     instance.areStallsObserved = event.isDicom || !isSent;
     instance.stalls = event.message.stalls.count;
     instance.stallTime = event.message.stalls.time;
+    instance.stallTimeInIdle = event.message.stalls.idle;
 
     // Of one that Orthanc has refused, that is the message: nobody has seen a file
     instance.size = isSent ? event.bytesSent : event.bytesReceived;

@@ -60,24 +60,27 @@ namespace OrthancPerf
         };
       };
       const bool areStallsObserved = excerpt.areStallsObserved[place];
-      return MakeObject({{"Instances", list(true, count(&TrafficBucket::instances))},
-                         {"Bytes", list(true, count(&TrafficBucket::bytes))},
-                         {"Failed", list(true, [](const TrafficBucket& traffic)
-                                         { return ToCount(traffic.GetOutcome(Outcome::Failed)); })},
-                         {"Stalls", list(areStallsObserved, count(&TrafficBucket::stalls))},
-                         {"StallSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
-                                               { return traffic.stallSeconds; })},
-                         {"RemoteRoundTrips", list(IsObserved(excerpt, place, Phase::Remote),
-                                                   count(&TrafficBucket::remoteRoundTrips))},
-                         {"DatabaseRoundTrips", list(IsObserved(excerpt, place, Phase::Database),
-                                                     count(&TrafficBucket::databaseRoundTrips))},
-                         {"Phases", ListPhases(
-                                        [&](Phase phase)
-                                        {
-                                          return list(IsObserved(excerpt, place, phase),
-                                                      [phase](const TrafficBucket& traffic)
-                                                      { return traffic.GetSeconds(phase); });
-                                        })}});
+      return MakeObject(
+          {{"Instances", list(true, count(&TrafficBucket::instances))},
+           {"Bytes", list(true, count(&TrafficBucket::bytes))},
+           {"Failed", list(true, [](const TrafficBucket& traffic)
+                           { return ToCount(traffic.GetOutcome(Outcome::Failed)); })},
+           {"Stalls", list(areStallsObserved, count(&TrafficBucket::stalls))},
+           {"StallSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
+                                 { return traffic.stallSeconds; })},
+           {"StallIdleSeconds", list(areStallsObserved, [](const TrafficBucket& traffic)
+                                     { return traffic.stallIdleSeconds; })},
+           {"RemoteRoundTrips", list(IsObserved(excerpt, place, Phase::Remote),
+                                     count(&TrafficBucket::remoteRoundTrips))},
+           {"DatabaseRoundTrips", list(IsObserved(excerpt, place, Phase::Database),
+                                       count(&TrafficBucket::databaseRoundTrips))},
+           {"Phases", ListPhases(
+                          [&](Phase phase)
+                          {
+                            return list(IsObserved(excerpt, place, phase),
+                                        [phase](const TrafficBucket& traffic)
+                                        { return traffic.GetSeconds(phase); });
+                          })}});
     }
 
 

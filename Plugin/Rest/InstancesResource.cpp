@@ -61,6 +61,7 @@ namespace OrthancPerf
       {
         json["Stalls"] = instance.stalls;
         json["StallTime"] = ToJson(instance.stallTime);
+        json["StallTimeInIdle"] = ToJson(instance.stallTimeInIdle);
       }
 
       if (instance.remote)

@@ -44,6 +44,7 @@ namespace OrthancPerf
          {"BytesPerSecond", rates.bytes},
          {"Stalls", OnlyIf(traffic.areStallsObserved, ToCount(traffic.stalls))},
          {"StallTime", OnlyIf(traffic.areStallsObserved, traffic.stallSeconds)},
+         {"StallTimeInIdle", OnlyIf(traffic.areStallsObserved, traffic.stallIdleSeconds)},
          {"RemoteRoundTrips", OnlyIf(traffic.isRemoteObserved, ToCount(traffic.remoteRoundTrips))},
          {"DatabaseRoundTrips",
           OnlyIf(traffic.isDatabaseObserved, ToCount(traffic.databaseRoundTrips))}});

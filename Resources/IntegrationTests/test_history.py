@@ -13,7 +13,7 @@ from harness.senders import associate
 from harness.tuning import tune_sockets
 
 COUNT = 20
-SERIES = ("Instances", "Bytes", "Failed", "Stalls", "StallSeconds")
+SERIES = ("Instances", "Bytes", "Failed", "Stalls", "StallSeconds", "StallIdleSeconds")
 
 
 def get_history(server: OrthancServer, **arguments: str | int) -> Json:

@@ -78,6 +78,7 @@ namespace OrthancPerf
         "Failed": [0, 0],
         "Stalls": [0, 0],
         "StallSeconds": [0.0, 0.0],
+        "StallIdleSeconds": [0.0, 0.0],
         "DatabaseRoundTrips": [30, 0],
         "Phases": {
           "Receive": [0.04, 0.0],

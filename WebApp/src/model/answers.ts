@@ -35,14 +35,19 @@ export interface Latency {
   P90: number;
 }
 
-export interface Traffic {
+// Absent where nobody looked for stalls
+export interface StallTimes {
+  StallTime?: number;
+  StallTimeInIdle?: number; // of it, what lies in the pause before the instance; the rest lies in phases
+}
+
+export interface Traffic extends StallTimes {
   Instances: number;
   Bytes: number;
   InstancesPerSecond: number;
   BytesPerSecond: number;
   Outcomes: { Stored: number; Discarded: number; Failed: number };
   Stalls?: number;
-  StallTime?: number;
   RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Duration?: Latency;
@@ -106,7 +111,7 @@ export interface Asked {
   Server?: string;
 }
 
-export interface Instance {
+export interface Instance extends StallTimes {
   ID: string | null;
   Direction: Direction;
   Origin: string;
@@ -119,7 +124,6 @@ export interface Instance {
   Duration: number;
   Phases: PhaseTimes;
   Stalls?: number;
-  StallTime?: number;
   Remote?: Asked;
   Database?: Asked;
   Transcoding?: {
@@ -141,7 +145,7 @@ export interface Tcp {
 // Why an association was never established
 export type FailedCall = 'Rejected' | 'Incomplete' | 'Refused' | 'Timeout' | 'Unreachable' | 'Unresolved' | 'Tls';
 
-export interface PeerTraffic {
+export interface PeerTraffic extends StallTimes {
   Instances: number;
   Bytes: number;
   InstancesPerSecond: number;
@@ -149,7 +153,6 @@ export interface PeerTraffic {
   Outcomes: { Stored: number; Discarded: number; Failed: number };
   PhaseTimes: PhaseTimes;
   Stalls?: number;
-  StallTime?: number;
   RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Associations?: { Open?: number; LatestRejection?: string } & Partial<Record<FailedCall, number>>;
@@ -264,6 +267,7 @@ export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
   StallSeconds?: number[];
+  StallIdleSeconds?: number[]; // of them, those in the pauses before the instances
   Phases: Partial<Record<PhaseName, number[]>>;
 }
 

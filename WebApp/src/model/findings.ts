@@ -60,6 +60,18 @@ export function getDirection(id: string): Direction {
   return /-sending$|^receiver-/.test(id) ? 'Send' : 'Receive';
 }
 
+// Those about requests that read: no image tells whether they are gone
+export function isOfRequests(id: string): boolean {
+  return id === 'slow-reads' || id === 'answer-compression';
+}
+
+// What its cost is a share of
+export function describeBase(id: string): string {
+  return isOfRequests(id)
+    ? 'of the time of requests'
+    : id === 'failed-instances' ? 'of the images' : 'of the time with the senders’ pauses';
+}
+
 export const PROOF = 20; // images after a change, before anything is said of its outcome
 
 // The outcome of a change that was to end a finding. The factor is that of the images a second, if it is known.

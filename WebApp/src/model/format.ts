@@ -128,6 +128,9 @@ export function formatDay(seconds: number): string {
 
 // The clock, with the day unless it is today; milliseconds tell apart what is of today
 export function formatMoment(seconds: number, withMilliseconds = false): string {
+  if (!Number.isFinite(seconds)) {
+    return NOTHING;
+  }
   const isToday = formatDay(seconds) === formatDay(Date.now() / 1000);
   return isToday ? formatClock(seconds, withMilliseconds) : `${formatDay(seconds)} ${formatClock(seconds)}`;
 }

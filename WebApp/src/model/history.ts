@@ -9,6 +9,7 @@ export interface Point {
   instances: number;
   bytes: number;
   stallTime: number | undefined; // not observed
+  stallTimeInIdle: number | undefined; // of it, what lies in the pauses before the instances
   phases: PhaseTimes;
   held: number; // not "a second": the most bytes of large images at once
   waiting: number; // nor this: the most of them that waited at once
@@ -29,6 +30,7 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer, 
     instances: rate(traffic.Instances),
     bytes: rate(traffic.Bytes),
     stallTime: traffic.StallSeconds && rate(traffic.StallSeconds),
+    stallTimeInIdle: traffic.StallIdleSeconds && rate(traffic.StallIdleSeconds),
     phases,
     held: answer.BudgetHeld[index] ?? 0,
     waiting: answer.BudgetWaiting[index] ?? 0,
@@ -50,19 +52,25 @@ export function mergePoints(known: readonly Point[], newer: readonly Point[], ke
   return merged.filter((point) => point.time >= oldest);
 }
 
-// Single instances as a point a second, until the second that is over last
+const addKnown = (sum: number | undefined, time: number | undefined) => (time === undefined ? sum : (sum ?? 0) + time);
+const getSecond = ({ FinishedAt }: Instance) => Math.floor(parseMoment(FinishedAt));
+
+// Single instances as a point a second, until the second that is over last. The server remembers those that were not
+// stored apart, and longer: they don't tell of what was stored at their time.
 export function countUp(instances: readonly Instance[], last: number): Point[] {
-  const seconds = instances.map(({ FinishedAt }) => Math.floor(parseMoment(FinishedAt)));
-  const first = Math.max(Math.min(...seconds), last - 3600);
+  const seconds = instances.map(getSecond);
+  const stored = instances.filter(({ Outcome }) => Outcome === 'Stored').map(getSecond);
+  const first = Math.max(Math.min(...(stored.length > 0 ? stored : seconds)), last - 3600);
   const points = Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Point => ({
-    time: first + index, instances: 0, bytes: 0, stallTime: undefined, phases: {}, held: 0, waiting: 0,
+    time: first + index, instances: 0, bytes: 0, stallTime: undefined, stallTimeInIdle: undefined, phases: {}, held: 0, waiting: 0,
   }));
-  for (const [index, { Size, StallTime, Phases }] of instances.entries()) {
+  for (const [index, { Size, StallTime, StallTimeInIdle, Phases }] of instances.entries()) {
     const point = points[(seconds[index] ?? 0) - first];
     if (point !== undefined) {
       point.instances += 1;
       point.bytes += Size;
-      point.stallTime = StallTime === undefined ? point.stallTime : (point.stallTime ?? 0) + StallTime;
+      point.stallTime = addKnown(point.stallTime, StallTime);
+      point.stallTimeInIdle = addKnown(point.stallTimeInIdle, StallTimeInIdle);
       for (const [name, time] of Object.entries(Phases)) {
         point.phases[name as PhaseName] = (point.phases[name as PhaseName] ?? 0) + time;
       }
@@ -75,6 +83,8 @@ export function countUp(instances: readonly Instance[], last: number): Point[] {
 function summarize(points: readonly Point[]): Point {
   const average = (get: (point: Point) => number) =>
     points.reduce((sum, point) => sum + get(point), 0) / points.length;
+  const averageKnown = (key: 'stallTime' | 'stallTimeInIdle') =>
+    points.every((point) => point[key] === undefined) ? undefined : average((point) => point[key] ?? 0);
   const phases: PhaseTimes = {};
   for (const name of new Set(points.flatMap((point) => Object.keys(point.phases) as PhaseName[]))) {
     phases[name] = average((point) => point.phases[name] ?? 0);
@@ -83,7 +93,8 @@ function summarize(points: readonly Point[]): Point {
     time: points[0]?.time ?? 0,
     instances: average((point) => point.instances),
     bytes: average((point) => point.bytes),
-    stallTime: points.every((point) => point.stallTime === undefined) ? undefined : average((point) => point.stallTime ?? 0),
+    stallTime: averageKnown('stallTime'),
+    stallTimeInIdle: averageKnown('stallTimeInIdle'),
     phases,
     held: Math.max(...points.map((point) => point.held)),
     waiting: Math.max(...points.map((point) => point.waiting)),

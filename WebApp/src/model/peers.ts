@@ -43,8 +43,8 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
   const window = direction === 'Receive' ? tcp?.ReceiveWindow : tcp?.SendWindow;
   // The smoothed one has the peer's delayed ACKs in it, which are not the network's
   const roundTrip = tcp?.MinimumRoundTrip ?? tcp?.RoundTrip;
-  const { Instances: instances, StallTime: stallTime = 0 } = traffic;
-  const parts = splitPhases(traffic.PhaseTimes, direction, stallTime).map((part) => ({
+  const { Instances: instances } = traffic;
+  const parts = splitPhases(traffic.PhaseTimes, direction, traffic).map((part) => ({
     ...part, time: part.time / Math.max(instances, 1),
   }));
   const failures = listFailures(traffic);
@@ -68,7 +68,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     failures: failures.map(({ count, reason }) => (failures.length > 1 ? `${count} ${reason}` : reason)).join(', '),
     rejection: traffic.Associations?.LatestRejection,
     time: instances > 0 ? sumParts(parts) : undefined,
-    pause: instances > 0 ? (getPause(traffic.PhaseTimes, stallTime) ?? 0) / instances : undefined,
+    pause: instances > 0 ? (getPause(traffic.PhaseTimes, traffic) ?? 0) / instances : undefined,
     parts,
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The phases of an instance, in the order in which they pass, and what they mean.
-import type { Direction, PartName, PhaseName, PhaseTimes } from './answers';
+import type { Direction, PartName, PhaseName, PhaseTimes, StallTimes } from './answers';
 
 export interface PhaseInfo<Name extends PartName = PartName> {
   name: Name;
@@ -58,33 +58,44 @@ export function getOwnTime(times: PhaseTimes, name: PhaseName): number | undefin
   return time === undefined ? undefined : Math.max(0, time - (inside[name] ?? 0));
 }
 
-// The observed phases in order, without the idle time, so that the parts sum to the duration. Time lost to
-// stalls is a part of its own: of the pause before the instances as far as that goes, and of waiting for the
-// network beyond.
-export function splitPhases(times: PhaseTimes, direction: Direction, stallTime = 0): PhasePart[] {
-  const parts: PhasePart[] = stallTime > 0 ? [{ info: STALLED, time: stallTime }] : [];
-  let inPhases = Math.max(0, stallTime - (times.Idle ?? 0));
-  for (const info of getPhases(direction)) {
+// Those that wait for the network, from which stalls are taken in turn
+const STALLING: readonly PhaseName[] = ['Receive', 'Wait', 'Send'];
+
+// The observed phases in order. Time lost to stalls is a part of its own, from the pause before the instances and from
+// phases: the parts sum to the duration and the stalls in the pause.
+export function splitPhases(times: PhaseTimes, direction: Direction, stalls: StallTimes = {}): PhasePart[] {
+  const parts = getPhases(direction).flatMap((info): PhasePart[] => {
     const time = getOwnTime(times, info.name);
-    if (time !== undefined) {
-      const stalled = info.name === 'Receive' || info.name === 'Wait' ? Math.min(time, inPhases) : 0;
-      inPhases -= stalled;
-      parts.push({ info, time: time - stalled });
+    return time === undefined ? [] : [{ info, time }];
+  });
+  let stalled = stalls.StallTimeInIdle ?? 0;
+  let left = Math.max(0, (stalls.StallTime ?? 0) - stalled);
+  for (const name of STALLING) {
+    const part = parts.find(({ info }) => info.name === name);
+    if (part !== undefined) {
+      const taken = Math.min(part.time, left);
+      part.time -= taken;
+      left -= taken;
+      stalled += taken;
     }
   }
-  return parts;
+  return stalled > 0 ? [{ info: STALLED, time: stalled }, ...parts] : parts;
 }
 
 // The pause before the instances, without the stalls in it
-export function getPause(times: PhaseTimes, stallTime = 0): number | undefined {
-  return times.Idle === undefined ? undefined : Math.max(0, times.Idle - stallTime);
+export function getPause(times: PhaseTimes, { StallTimeInIdle = 0 }: StallTimes): number | undefined {
+  return times.Idle === undefined ? undefined : Math.max(0, times.Idle - StallTimeInIdle);
 }
 
 export function sumParts(parts: readonly PhasePart[]): number {
   return parts.reduce((sum, part) => sum + part.time, 0);
 }
 
+export function getStalled(parts: readonly PhasePart[]): number {
+  return parts.find(({ info }) => info === STALLED)?.time ?? 0;
+}
+
 export function getStallShare(parts: readonly PhasePart[]): number {
-  const stalled = parts.find(({ info }) => info === STALLED)?.time ?? 0;
+  const stalled = getStalled(parts);
   return stalled > 0 ? stalled / sumParts(parts) : 0;
 }

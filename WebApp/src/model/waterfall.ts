@@ -17,7 +17,7 @@ export interface Row {
   instance: Instance;
   finished: number;
   segments: Segment[];
-  stall: Segment | null;
+  stalls: Segment[];
 }
 
 export interface Waterfall {
@@ -39,8 +39,8 @@ function getIdle(instance: Instance): number {
 }
 
 // Stalls included, as everywhere on the page
-export function getTime({ Phases, Direction, StallTime }: Instance): number {
-  return sumParts(splitPhases(Phases, Direction, StallTime));
+export function getTime(instance: Instance): number {
+  return sumParts(splitPhases(instance.Phases, instance.Direction, instance));
 }
 
 // The durations of the phases begin where the pause of the sender ends
@@ -68,45 +68,27 @@ function place(phase: PartName, begin: number, time: number, span: Span): Segmen
   return { phase, begin: left, width: right - left };
 }
 
-// The probe tells how long an instance stalled, not when. Stalls by Nagle's algorithm are in the pause before it:
-// the mark ends with that pause. Without a pause, it ends with a phase that waits for the network.
-function placeStall(instance: Instance, begin: number, span: Span): Segment | null {
-  const time = instance.StallTime ?? 0;
-  if (time <= 0) {
-    return null;
-  }
-  const before = Math.min(time, getIdle(instance));
-  if (before > 0) {
-    return place('Idle', begin - before, time, span);
-  }
-  let end = begin;
-  for (const { info, time: length } of splitPhases(instance.Phases, instance.Direction)) {
-    end += length;
-    if ((info.name === 'Receive' || info.name === 'Wait') && length >= time) {
-      return place(info.name, end - time, time, span);
-    }
-  }
-  return place('Idle', begin, time, span);
-}
-
+// The probe tells how long an instance stalled, not when: a mark ends with the pause, and with each phase from which
+// stalls are taken.
 function layOutRow(instance: Instance, begin: number, span: Span): Row {
-  const segments: Segment[] = [];
+  const { Phases, Direction, StallTimeInIdle = 0 } = instance;
   const idle = getIdle(instance);
-  if (idle > 0) {
-    segments.push(place('Idle', begin - idle, idle, span));
-  }
-  const stall = placeStall(instance, begin, span);
+  const segments = [place('Idle', begin - idle, idle, span)];
+  const stalls = [place('Idle', begin - StallTimeInIdle, StallTimeInIdle, span)];
+  const withoutStalls = splitPhases(Phases, Direction, instance);
   let at = begin;
-  for (const { info, time } of splitPhases(instance.Phases, instance.Direction)) {
+  for (const { info, time } of splitPhases(Phases, Direction)) {
     segments.push(place(info.name, at, time, span));
     at += time;
+    const stalled = time - (withoutStalls.find((part) => part.info === info)?.time ?? time);
+    stalls.push(place(info.name, at - stalled, stalled, span));
   }
   return {
     key: `${instance.FinishedAt} ${instance.ID ?? ''} ${instance.Peer}`,
     instance,
     finished: parseMoment(instance.FinishedAt),
-    segments: segments.filter((segment) => segment.width > 0),
-    stall: stall !== null && stall.width > 0 ? stall : null,
+    segments: segments.filter(({ width }) => width > 0),
+    stalls: stalls.filter(({ width }) => width > 0),
   };
 }
 

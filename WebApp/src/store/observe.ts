@@ -3,8 +3,8 @@
 import { watch } from 'vue';
 import { perf, RequestError } from '../api';
 import type { Direction, Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
-import { toMoment } from '../model/format';
-import { countUp, mergePoints, toPoints, type Points } from '../model/history';
+import { parseMoment, toMoment } from '../model/format';
+import { countUp, mergePoints, toPoints, type Point, type Points } from '../model/history';
 import { adoptChanges, askPermission, askSources } from './changes';
 import { countApplied } from './outcome';
 import { hasten, startPolling, type Task } from './poller';
@@ -12,6 +12,7 @@ import { state, view } from './state';
 
 const SHOWN_INSTANCES = 20;
 const CHARTED_INSTANCES = 1000; // of a peer: as many as the server remembers, unless it is told otherwise
+const NEWER_INSTANCES = 100; // to go on with what is charted
 const SHOWN_REQUESTS = 10;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
@@ -23,30 +24,55 @@ async function askStatus(): Promise<void> {
   state.status = await perf.get<Status>('status');
 }
 
-async function askInstances(): Promise<void> {
-  const { direction, peer, onlyFailed } = view;
-  const isCharted = peer !== '' && !onlyFailed;
-  const filter = new URLSearchParams({ limit: String(isCharted ? CHARTED_INSTANCES : SHOWN_INSTANCES), direction });
+interface InstanceFilter {
+  direction: Direction;
+  peer: string;
+}
+
+function listInstances(limit: number, { direction, peer }: InstanceFilter, onlyFailed = false): Promise<Instance[]> {
+  const filter = new URLSearchParams({ limit: String(limit), direction });
   if (peer !== '') {
     filter.set('peer', peer);
   }
   if (onlyFailed) {
     filter.set('outcome', 'Failed');
   }
-  const latest = await perf.get<Instance[]>(`instances?${filter.toString()}`);
-  state.instances = { ...state.instances, [direction]: latest.slice(0, SHOWN_INSTANCES) };
-  if (isCharted) {
-    chartPeer(peer, direction, latest);
-  }
+  return perf.get<Instance[]>(`instances?${filter.toString()}`);
 }
 
-// The first second of those that are told may lack some that are forgotten: what is known of it stays
-function chartPeer(peer: string, direction: Direction, latest: readonly Instance[]): void {
-  const none = { Receive: [], Send: [] };
-  const known = state.peerSeconds.peer === peer ? state.peerSeconds.points : none;
+async function askInstances(): Promise<void> {
+  const { direction, peer, onlyFailed } = view;
+  const charted = peer === '' ? undefined : await chartPeer({ direction, peer });
+  const latest = charted === undefined || onlyFailed ? await listInstances(SHOWN_INSTANCES, { direction, peer }, onlyFailed) : charted;
+  state.instances = { ...state.instances, [direction]: latest.slice(0, SHOWN_INSTANCES) };
+}
+
+// All that the server remembers, but only if the newest do not reach back to what is known
+async function listCharted(filter: InstanceFilter, known: readonly Point[]): Promise<Instance[]> {
+  const end = known.at(-1)?.time;
+  if (end !== undefined) {
+    const newest = await listInstances(NEWER_INSTANCES, filter);
+    if (newest.length < NEWER_INSTANCES || parseMoment(newest.at(-1)?.FinishedAt ?? '') < end + 1) {
+      return newest;
+    }
+  }
+  return listInstances(CHARTED_INSTANCES, filter);
+}
+
+// The first second of those that are told may lack some that are forgotten, and all may, if none that was stored is told:
+// what is known of these seconds stays
+async function chartPeer(filter: InstanceFilter): Promise<Instance[]> {
+  const { direction, peer } = filter;
+  const known = state.peerSeconds.peer === peer ? state.peerSeconds.points : { Receive: [], Send: [] };
+  const latest = await listCharted(filter, known[direction]);
   const points = countUp(latest, state.seconds[direction].at(-1)?.time ?? 0);
-  const newer = known[direction].some(({ time }) => time === points[0]?.time) ? points.slice(1) : points;
+  const end = known[direction].at(-1)?.time ?? 0;
+  const isFirstKnown = known[direction].some(({ time }) => time === points[0]?.time);
+  const newer = latest.some(({ Outcome }) => Outcome === 'Stored')
+    ? points.slice(isFirstKnown ? 1 : 0)
+    : points.filter(({ time }) => time > end);
   state.peerSeconds = { peer, points: { ...known, [direction]: mergePoints(known[direction], newer, KEPT_SECONDS) } };
+  return latest;
 }
 
 // The list of many peers is long, and most of it is the same again

@@ -17,6 +17,7 @@ export function makeInstance(changes: Partial<Instance> = {}): Instance {
     Phases: { Idle: 0.002, Receive: 0.004, Prepare: 0.001, Storage: 0.003, Sync: 0.001, Index: 0.002 },
     Stalls: 0,
     StallTime: 0,
+    StallTimeInIdle: 0,
     ...changes,
   };
 }
@@ -27,6 +28,7 @@ function makeTraffic(instances: number[]): HistoryTraffic {
     Instances: instances,
     Bytes: instances.map((count) => count * 1000),
     StallSeconds: zeros,
+    StallIdleSeconds: zeros,
     Phases: { Receive: instances.map((count) => count * 0.001) },
   };
 }

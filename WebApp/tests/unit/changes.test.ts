@@ -68,7 +68,7 @@ test('only a change after which all is as configured has gone back to the config
 
 test('what a change did is the speed after it, as a multiple of that before it', () => {
   const points = [94, 95, 96, 97, 101, 102, 103, 104].map((time) => ({
-    time, instances: time < 100 ? 20 : 200, bytes: 0, failed: 0, stallTime: 0, phases: {},
+    time, instances: time < 100 ? 20 : 200, bytes: 0, failed: 0, stallTime: 0, stallTimeInIdle: 0, phases: {},
     held: 0, waiting: 0,
   }));
   const [effect] = measureEffects([CHANGE], points);

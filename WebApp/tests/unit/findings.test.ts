@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/model/answers';
-import { describeEvidence, getDirection, groupFindings } from '../../src/model/findings';
+import { describeBase, describeEvidence, getDirection, groupFindings } from '../../src/model/findings';
 
 function make(id: string, peer: string, share: number, text = 'Do this'): Finding {
   return {
@@ -21,6 +21,12 @@ test('the same finding of several peers is one, the costliest first', () => {
   expect(groups.map(({ findings }) => findings.map(({ ID, Peer }) => `${ID} ${Peer}`))).toEqual([
     ['stalls B', 'stalls A'],
     ['slow A'],
+  ]);
+});
+
+test('a cost names what it is a share of', () => {
+  expect(['slow-reads', 'answer-compression', 'failed-instances', 'delayed-ack-sending'].map(describeBase)).toEqual([
+    'of the time of requests', 'of the time of requests', 'of the images', 'of the time with the senders’ pauses',
   ]);
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
 import {
-  formatCount, formatNumber, formatRate, formatShare, formatSize, formatTime, parseMoment, spellOut, toMoment,
+  formatCount, formatMoment, formatNumber, formatRate, formatShare, formatSize, formatTime, parseMoment, spellOut, toMoment,
 } from '../../src/model/format';
 
 test('times have three digits and the unit that fits', () => {
@@ -13,7 +13,7 @@ test('times have three digits and the unit that fits', () => {
 });
 
 test('what is not there is a dash', () => {
-  expect([formatTime(undefined), formatNumber(Number.NaN), formatShare(undefined), formatSize(undefined)]).toEqual(
+  expect([formatTime(undefined), formatNumber(Number.NaN), formatShare(undefined), formatMoment(Number.NaN)]).toEqual(
     ['–', '–', '–', '–'],
   );
 });

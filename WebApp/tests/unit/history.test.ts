@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
 import { compareAround, countUp, findGaps, mergePoints, thinOut, toPoints } from '../../src/model/history';
+import type { Instance } from '../../src/model/answers';
 import { toMoment } from '../../src/model/format';
 import { makeHistory, makeInstance } from './answers';
 
@@ -16,7 +17,7 @@ test('a point of a minute is a rate a second', () => {
 test('stalls are unknown, not none, where nobody looked for them', () => {
   const answer = makeHistory(0, [1, 1, 1]);
   expect(toPoints(answer, 'Receive').map(({ stallTime }) => stallTime)).toEqual([0, 0, 0]);
-  const { StallSeconds: _, ...unobserved } = answer.Receive;
+  const { StallSeconds: _, StallIdleSeconds: __, ...unobserved } = answer.Receive;
   const points = toPoints({ ...answer, Receive: unobserved }, 'Receive');
   expect(points.map(({ stallTime }) => stallTime)).toEqual([undefined, undefined, undefined]);
   expect(thinOut(points, 1)[0]?.stallTime).toBeUndefined();
@@ -29,11 +30,19 @@ test('what large images hold and how many wait is no rate, and keeps its peaks',
 });
 
 test("a peer's instances are points of their seconds, with nothing between them and until now", () => {
-  const at = (time: number) => makeInstance({ FinishedAt: toMoment(time), Size: 500, StallTime: 0.04, Phases: { Receive: 0.5 } });
+  const at = (time: number) => makeInstance({ FinishedAt: toMoment(time), Size: 500, StallTime: 0.04, StallTimeInIdle: 0.03, Phases: { Receive: 0.5 } });
   const points = countUp([at(103.9), at(100.2), at(100.1)], 102);
   expect(points.map(({ time, instances, bytes }) => [time, instances, bytes])).toEqual([[100, 2, 1000], [101, 0, 0], [102, 0, 0]]);
-  expect(points[0]).toMatchObject({ stallTime: 0.08, phases: { Receive: 1 } });
+  expect(points[0]).toMatchObject({ stallTime: 0.08, stallTimeInIdle: 0.06, phases: { Receive: 1 } });
   expect(countUp([], 102)).toEqual([]);
+});
+
+test("a peer's failure of long ago does not tell of what was stored since, and is forgotten", () => {
+  const failed = makeInstance({ Outcome: 'Failed', FinishedAt: toMoment(1000) });
+  const stored = makeInstance({ FinishedAt: toMoment(3400) });
+  const list = (instances: Instance[]) => countUp(instances, 3401).map(({ time, instances: count }) => [time, count]);
+  expect(list([stored, failed])).toEqual([[3400, 1], [3401, 0]]);
+  expect(list([failed])[0]).toEqual([1000, 1]);
 });
 
 test('newer points follow, replace those of the same time, and push out the old ones', () => {

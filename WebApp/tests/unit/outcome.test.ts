@@ -111,3 +111,19 @@ test('nothing is called well while Orthanc does not answer', async () => {
   const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
   expect(await renderToString(createSSRApp(FindingsPanel))).not.toContain('✓');
 });
+
+test('no factor of images is told of a finding about requests', async () => {
+  const { state } = await import('../../src/store/state');
+  const { applyFinding } = await import('../../src/store/changes');
+  const tuning = { ...makeTuning(), Answers: { ArchiveLevel: 1, HttpLevel: 1, PreviewLevel: 'default' } };
+  const finding: Finding = { ...FINDING, ID: 'answer-compression', Remedy: { Kind: 'Tuning', Tuning: { Answers: { ArchiveLevel: 1 } }, Text: '' } };
+  vi.stubGlobal('fetch', ({ pathname }: URL) => Promise.resolve(Response.json(pathname === '/perf/history' ? makeHistory(1000, SLOW) : tuning)));
+  await applyFinding([finding]);
+  vi.unstubAllGlobals();
+  expect([state.isMessageProblem, state.applied]).toEqual([false, []]);
+  state.findings = [finding];
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  const html = await renderToString(createSSRApp(FindingsPanel));
+  expect(html).toContain('The finding disappears when new requests show that it helped.');
+  expect(html).not.toContain('×');
+});
