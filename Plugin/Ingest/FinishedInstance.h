@@ -134,7 +134,7 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
-    Duration stallTimeInIdle = Duration::zero();  // of it, what is part of Phase::Idle
+    Duration stallTimeInIdle = Duration::zero();   // of it, what is part of Phase::Idle
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
     std::optional<ServerRecord> remote;            // nothing: it was not seen
     std::optional<ServerRecord> database;          // likewise
