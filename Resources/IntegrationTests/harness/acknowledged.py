@@ -58,7 +58,7 @@ class AcknowledgedLoad:
         ways: Iterable[str] = WAYS,
     ) -> None:
         self.acknowledged: list[int] = []
-        self.refused: set[int] = set()
+        self.refused: dict[int, str] = {}  # by numbers, with what Orthanc answered
         self.sent: set[int] = set()
         self.times: dict[int, float] = {}
         self._server = server
@@ -131,7 +131,7 @@ class AcknowledgedLoad:
                 if is_accepted:
                     self._note(number)
                 elif code is not None:
-                    self.refused.add(number)
+                    self.refused[number] = str(status)
         if is_accepted:
             association.release()
         else:
@@ -146,7 +146,7 @@ class AcknowledgedLoad:
                 if status == 200 and json.loads(body)["Status"] == "Success":
                     self._note(number)
                 else:
-                    self.refused.add(number)
+                    self.refused[number] = f"{status} {body!r}"
 
     def _store_over_web(self) -> None:
         """STOW-RS, several instances a request."""
@@ -163,7 +163,8 @@ class AcknowledgedLoad:
                         stored.append(find_number(entry[INSTANCE]["Value"][0]))
                 for number in stored:
                     self._note(number)
-                self.refused |= taken.keys() - set(stored)
+                refused = taken.keys() - set(stored)
+                self.refused |= dict.fromkeys(refused, f"{response.status_code} {response.text}")
 
 
 class StoreCheck:

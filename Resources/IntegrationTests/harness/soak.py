@@ -148,7 +148,9 @@ class Soak:
         most = IMAGES_PER_REQUEST * (1 + (time.monotonic() - begin) / DICOM_SECONDS)
         for way, origin in ORIGINS.items():
             load = loads[way]
-            assert not load.refused, f"{len(load.refused)} refused by {way}"
+            assert not load.refused, (
+                f"refused by {way}: {load.refused}\n{self._server.log[-20000:]}"
+            )
             unanswered = load.sent.difference(load.acknowledged)
             assert len(unanswered) <= most, f"{len(unanswered)} without an answer by {way}"
             self._unclear |= dict.fromkeys(load.sent, origin)
