@@ -2,7 +2,7 @@
 #include "PluginContext.h"
 
 #include "Admission/MemoryLimit.h"
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 #include "Network/GatheredFile.h"
 #include "Rest/Resources.h"
 #include "Sdk/CompareResource.h"
@@ -152,9 +152,8 @@ namespace OrthancPerf
            [this]
            {
              Settle(QUIET);
-             LookAtAssociations();
+             Look();
              transcoding.Tidy();
-             evidence_.OnRunnableTasks(ReadRunnableTasks());
            });
     Repeat(working_, "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
     Repeat(asking_, "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
@@ -359,15 +358,17 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::LookAtAssociations()
+  void PluginContext::Look()
   {
-    const std::vector<OpenAssociation> open = connections.ListOpen(Clock::now());
-    const AdmissionFigures admission = probe_.admission.GetFigures();
-    history_.Observe(open.size(), admission);
-    evidence_.OnMemory(admission, probe_.IsInstalled(),
-                       traffic_.GetReceived().GetSecondsWithPauses(), ReadProcessMemory("VmHWM:"));
-    evidence_.Look(open);
-    evidence_.OnDeflated(AnswerCompression::GetSeconds());
+    const Snapshot snapshot = {connections.ListOpen(Clock::now()),
+                               probe_.admission.GetFigures(),
+                               probe_.IsInstalled(),
+                               traffic_.GetReceived().GetSecondsWithPauses(),
+                               ReadProcessMemory("VmHWM:"),
+                               AnswerCompression::GetSeconds(),
+                               ReadRunnableTasks()};
+    history_.Observe(snapshot.associations.size(), snapshot.budget);
+    evidence_.Look(snapshot);
   }
 
 

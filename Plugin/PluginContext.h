@@ -86,7 +86,7 @@ namespace OrthancPerf
     void WarnOfProbe();
     std::optional<std::set<std::string>> ListJobTypes();
     MetricFigures GatherMetrics();
-    void LookAtAssociations();
+    void Look();
     void LoadTuning();
     void ReadStore();
     void ReadModalities();

@@ -228,7 +228,9 @@ namespace OrthancPerf
 
     try
     {
-      if (const std::string id = instance.GetInstanceId(); id.empty() || orthanc_.HasInstance(id))
+      const std::string id = instance.GetInstanceId();
+
+      if (id.empty() || orthanc_.FindInRestApi("/instances/" + id + "/attachments/dicom/size"))
       {
         return !id.empty();
       }

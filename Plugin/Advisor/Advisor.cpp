@@ -17,6 +17,12 @@ namespace OrthancPerf
       return std::make_tuple(-a.cost.shareOfIngestTime, std::cref(a.id), std::cref(a.peer)) <
              std::make_tuple(-b.cost.shareOfIngestTime, std::cref(b.id), std::cref(b.peer));
     }
+
+
+    bool IsOf(const FindingRecord& record, const Finding& finding)
+    {
+      return record.id == finding.id && record.peer == finding.peer;
+    }
   }
 
 
@@ -50,9 +56,12 @@ namespace OrthancPerf
     const std::lock_guard lock(mutex_);
     std::map<std::string, std::size_t> counts;
 
-    for (const auto& [key, record] : present_)
+    for (const FindingRecord& record : records_)
     {
-      counts[key.first]++;
+      if (!record.end)
+      {
+        counts[record.id]++;
+      }
     }
 
     return counts;
@@ -61,26 +70,9 @@ namespace OrthancPerf
 
   std::vector<FindingRecord> Advisor::GetHistory() const
   {
-    std::vector<FindingRecord> history;
-
-    {
-      const std::lock_guard lock(mutex_);
-
-      for (const auto& [key, record] : present_)
-      {
-        history.push_back(record);
-      }
-
-      const std::size_t room = MAXIMUM_RECORDS - std::min(history.size(), MAXIMUM_RECORDS);
-      const std::size_t count = std::min(past_.size(), room);
-      history.insert(history.end(), past_.end() - static_cast<std::ptrdiff_t>(count), past_.end());
-    }
-
-    std::stable_sort(history.begin(), history.end(),
-                     [](const FindingRecord& a, const FindingRecord& b)
-                     { return a.begin > b.begin; });
-    history.resize(std::min(history.size(), MAXIMUM_RECORDS));
-    return history;
+    const std::lock_guard lock(mutex_);
+    const std::size_t count = std::min(records_.size(), MAXIMUM_RECORDS);
+    return {records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
 
@@ -89,31 +81,40 @@ namespace OrthancPerf
     using std::chrono::seconds;
 
     const std::int64_t now = std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
-    std::map<Key, FindingRecord> present;
     const std::lock_guard lock(mutex_);
+
+    for (FindingRecord& record : records_)
+    {
+      const bool isThere =
+          std::any_of(findings.begin(), findings.end(),
+                      [&record](const Finding& finding) { return IsOf(record, finding); });
+      record.end = record.end || isThere ? record.end : now;
+    }
 
     for (Finding& finding : findings)
     {
-      const auto known = present_.find({finding.id, finding.peer});
-      finding.since = known == present_.end() ? now : known->second.begin;
-      present[{finding.id, finding.peer}] = {finding.id, finding.peer, finding.title, finding.since,
-                                             std::nullopt};
-    }
+      const auto known = std::find_if(records_.begin(), records_.end(),
+                                      [&finding](const FindingRecord& record)
+                                      { return !record.end && IsOf(record, finding); });
 
-    for (auto& [key, record] : present_)
-    {
-      if (present.count(key) == 0)
+      if (known == records_.end())
       {
-        past_.push_back(std::move(record));
-        past_.back().end = now;
+        finding.since = now;
+        records_.push_front({finding.id, finding.peer, finding.title, now, std::nullopt});
+      }
+      else
+      {
+        finding.since = known->begin;
+        known->title = finding.title;
       }
     }
 
-    present_ = std::move(present);
-
-    while (!past_.empty() && (past_.size() > MAXIMUM_RECORDS || *past_.front().end < now - DAY))
+    for (auto record = records_.end(); record != records_.begin();)
     {
-      past_.pop_front();
+      --record;
+      const bool isTooMany = records_.size() > MAXIMUM_RECORDS;
+      record =
+          record->end && (isTooMany || *record->end < now - DAY) ? records_.erase(record) : record;
     }
   }
 }

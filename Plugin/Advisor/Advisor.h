@@ -11,7 +11,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -31,7 +30,6 @@ namespace OrthancPerf
     // All findings as of now, the most costly first. Once per identifier and peer.
     std::vector<Finding> Advise();
 
-    // The findings of the last time, counted by identifier
     std::map<std::string, std::size_t> CountFindings() const;
 
     // What Advise found in the last day, and what it found last: the latest to begin first, at most
@@ -41,15 +39,12 @@ namespace OrthancPerf
     static constexpr std::size_t MAXIMUM_RECORDS = 500;
 
   private:
-    using Key = std::pair<std::string, std::string>;  // identifier and peer
-
     void Remember(std::vector<Finding>& findings);
 
     const Gather gather_;
     const std::vector<Rule> rules_;
     const WallNow now_;
     mutable std::mutex mutex_;
-    std::map<Key, FindingRecord> present_;
-    std::deque<FindingRecord> past_;  // in the order of their ends
+    std::deque<FindingRecord> records_;  // the latest to begin first
   };
 }

@@ -82,19 +82,6 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnDeflated(const std::array<double, 2>& totals)
-  {
-    const std::lock_guard lock(mutex_);
-
-    for (std::size_t i = 0; i < totals.size(); i++)
-    {
-      DeflateEvidence& recent = deflated_[i];
-      recent.requests *= KEPT;
-      AddRecent(recent.deflate, deflatedBefore_[i], totals[i]);
-    }
-  }
-
-
   void EvidenceCollector::OnTuningChanged(const Tuning& tuning) noexcept
   {
     const TimePoint now = now_();
@@ -115,9 +102,27 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::Look(const std::vector<OpenAssociation>& open)
+  void EvidenceCollector::Look(const Snapshot& snapshot)
   {
-    peers_.Look(open);
+    peers_.Look(snapshot.associations);
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+    LookAtLoad(snapshot.associations, now);
+    LookAtMemory(snapshot, now);
+
+    for (std::size_t i = 0; i < deflated_.size(); i++)
+    {
+      deflated_[i].requests *= KEPT;
+      AddRecent(deflated_[i].deflate, deflatedBefore_[i], snapshot.deflateSeconds[i]);
+    }
+
+    Approach(runnableTasks_, snapshot.runnableTasks, RUNNABLE_LOOKS);
+    runnableWhileStarved_ = runnableTasks_ >= STARVED ? runnableTasks_ : runnableWhileStarved_;
+  }
+
+
+  void EvidenceCollector::LookAtLoad(const std::vector<OpenAssociation>& open, TimePoint now)
+  {
     std::size_t received = 0;
     std::size_t unread = 0;
 
@@ -131,40 +136,25 @@ namespace OrthancPerf
     if (received > 0)
     {
       const std::size_t surplus = received > dicomThreads_ ? received - dicomThreads_ : 0;
-      const std::lock_guard lock(mutex_);
       load_.looks = load_.looks * std::exp2(-1 / LOOKS_HALF_LIFE) + 1;
       Approach(load_.associations, static_cast<double>(received), load_.looks);
       Approach(load_.waiting, static_cast<double>(std::min(unread, surplus)), load_.looks);
-      latestLook_ = now_();
+      latestLook_ = now;
     }
   }
 
 
-  void EvidenceCollector::OnRunnableTasks(double tasks)
+  void EvidenceCollector::LookAtMemory(const Snapshot& snapshot, TimePoint now)
   {
-    const std::lock_guard lock(mutex_);
-    Approach(runnableTasks_, tasks, RUNNABLE_LOOKS);
-
-    if (runnableTasks_ >= STARVED)
-    {
-      runnableWhileStarved_ = runnableTasks_;
-    }
-  }
-
-
-  void EvidenceCollector::OnMemory(const AdmissionFigures& budget, bool canWait, double received,
-                                   std::uint64_t peak)
-  {
-    const TimePoint now = now_();
-    const std::lock_guard lock(mutex_);
-    const std::uint64_t peakBefore = std::exchange(memoryTotals_.recentPeak, peak);
-    peakRose_ = peakBefore != 0 && peak > peakBefore ? now : peakRose_;
-    memory_.recentPeak = peakRose_ > now - LatestTraffic::MAXIMUM_AGE ? peak : 0;
-    memory_.canWait = canWait;
-    memory_.budget = canWait ? budget.limit : 0;
+    const AdmissionFigures& budget = snapshot.budget;
+    const std::uint64_t peakBefore = std::exchange(memoryTotals_.recentPeak, snapshot.peak);
+    peakRose_ = peakBefore != 0 && snapshot.peak > peakBefore ? now : peakRose_;
+    memory_.recentPeak = peakRose_ > now - LatestTraffic::MAXIMUM_AGE ? snapshot.peak : 0;
+    memory_.canWait = snapshot.canWait;
+    memory_.budget = snapshot.canWait ? budget.limit : 0;
     AddRecent(memory_.waits, memoryTotals_.waits, static_cast<double>(budget.waits));
     AddRecent(memory_.waited, memoryTotals_.waited, ToSeconds(budget.waited));
-    AddRecent(memory_.received, memoryTotals_.received, received);
+    AddRecent(memory_.received, memoryTotals_.received, snapshot.received);
     AddRecent(memory_.givenUp, memoryTotals_.givenUp, static_cast<double>(budget.givenUp));
   }
 

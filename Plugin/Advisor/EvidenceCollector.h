@@ -15,6 +15,18 @@
 
 namespace OrthancPerf
 {
+  // What is to be seen besides what finishes
+  struct Snapshot
+  {
+    std::vector<OpenAssociation> associations;  // all that are open
+    AdmissionFigures budget;
+    bool canWait = true;     // messages can, for the budget
+    double received = 0;     // seconds of all that was received since the start, with pauses
+    std::uint64_t peak = 0;  // bytes that the process ever had
+    std::array<double, 2> deflateSeconds = {};  // AnswerCompression::GetSeconds()
+    double runnableTasks = 0;                   // ReadRunnableTasks()
+  };
+
   // Collects what the advisor judges: the latest traffic of the whole server, and what
   // PeerStatistics has of each peer. When the tuning of the transcoding changes, the server's
   // evidence is forgotten, so that a finding ends with its cause. When that of the sockets changes,
@@ -39,24 +51,16 @@ namespace OrthancPerf
     void OnRequestFinished(const FinishedRequest& request) override;
     void OnTuningChanged(const Tuning& tuning) noexcept;
 
-    // All associations that are open now; to be told about twice a second
-    void Look(const std::vector<OpenAssociation>& open);
-
-    // What memory is short of, twice a second. Of "budget", and of the seconds "received" with
-    // pauses, the totals since the start. "peak": of the process, in bytes.
-    void OnMemory(const AdmissionFigures& budget, bool canWait, double received,
-                  std::uint64_t peak);
-
-    // The seconds of AnswerCompression::GetSeconds(); to be told about twice a second
-    void OnDeflated(const std::array<double, 2>& totals);
-
-    // How many tasks want each processor now (ReadRunnableTasks); to be told about twice a second
-    void OnRunnableTasks(double tasks);
+    // To be told about twice a second
+    void Look(const Snapshot& snapshot);
 
     // What there is now; without facts, tuning, what is stuck, and engines
     Evidence Gather();
 
   private:
+    // With the lock held
+    void LookAtLoad(const std::vector<OpenAssociation>& open, TimePoint now);
+    void LookAtMemory(const Snapshot& snapshot, TimePoint now);
     void CountConnection(const ServerRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Finding.h"
 
-#include "Ingest/Clock.h"
-
-#include <json/reader.h>
+#include "Tuning/Json.h"
 
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <string_view>
 
 namespace OrthancPerf
@@ -16,16 +13,6 @@ namespace OrthancPerf
 
   namespace
   {
-    Json::Value ReadTexts()
-    {
-      Json::Value texts;
-      const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
-      reader->parse(FINDINGS_JSON.data(), FINDINGS_JSON.data() + FINDINGS_JSON.size(), &texts,
-                    nullptr);
-      return texts;
-    }
-
-
     std::string Format(const char* format, double value)
     {
       std::array<char, 32> text = {};
@@ -131,7 +118,7 @@ namespace OrthancPerf
 
   const Json::Value& GetFindingTexts()
   {
-    static const Json::Value texts = ReadTexts();
+    static const Json::Value texts = ReadJson(FINDINGS_JSON);
     return texts;
   }
 

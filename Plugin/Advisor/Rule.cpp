@@ -89,4 +89,22 @@ namespace OrthancPerf
   {
     return MakeOption(section, MakeOption(key, value));
   }
+
+
+  std::vector<Rule> MakeAllRules()
+  {
+    std::vector<Rule> rules;
+
+    for (const std::vector<Rule>& table : {MakeServerRules(),
+                                           MakeMemoryRules(),
+                                           MakeNetworkRules(),
+                                           {MakeWindowRule()},
+                                           MakeStoringRules(),
+                                           MakeTranscodingRules()})
+    {
+      rules.insert(rules.end(), table.begin(), table.end());
+    }
+
+    return rules;
+  }
 }

@@ -24,10 +24,6 @@ namespace OrthancPerf
   // from evidence to figures and cost. Its words are in Findings.json, under the identifier. A
   // finding is there as long as its cause is in the evidence, and never on too little of it. Rules
   // keep nothing between two judgements; any thread may call them.
-  //
-  //   std::optional<Judgement> JudgeFsync(const Evidence& evidence);
-  //   const std::vector<Rule> rules = {{"fsync", &JudgeFsync}};
-  //   for (const Finding& finding : rules[0].Judge(evidence)) …
   class Rule
   {
   public:
@@ -69,4 +65,45 @@ namespace OrthancPerf
   // {key: value}, and {section: {key: value}}
   Json::Value MakeOption(const char* key, const Json::Value& value);
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value);
+
+
+  // All rules there are, as tables: each row has a finding's identifier and the function that finds
+  // it, which stands above its table with what it takes for enough evidence, and why. To add a
+  // finding, add such a function, a row, and its words to Findings.json; then let
+  // "Resources/Documentation/make-page.py reference" write its row of reference.md.
+  std::vector<Rule> MakeAllRules();
+
+  // Failures, threads, reads, options
+  std::vector<Rule> MakeServerRules();
+  std::vector<Rule> MakeMemoryRules();
+
+  // By peer
+  std::vector<Rule> MakeNetworkRules();
+  Rule MakeWindowRule();
+
+  // Storage, database, MD5, and whether the processor is short
+  std::vector<Rule> MakeStoringRules();
+
+  std::vector<Rule> MakeTranscodingRules();
+
+
+  // ---- For rules about peers
+
+  // In seconds. A path whose round trip is shorter is a local network: windows and round trips
+  // don't matter.
+  constexpr double MINIMUM_ROUND_TRIP = 0.005;
+
+
+  // Seconds; 0: not known. The smallest one seen, where the kernel tells it: the smoothed one has
+  // the peer's delayed acknowledgements in it.
+  inline double GetRoundTrip(const PeerEvidence& peer)
+  {
+    return peer.tcp ? ToSeconds(peer.tcp->minimumRoundTrip.value_or(peer.tcp->roundTrip)) : 0;
+  }
+
+
+  inline Cost EstimatePeerShare(double lost, const PeerEvidence& peer, const Evidence& evidence)
+  {
+    return EstimateShare(lost, evidence.GetTotalOfPeers(peer.direction));
+  }
 }

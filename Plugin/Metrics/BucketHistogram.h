@@ -8,7 +8,6 @@
 
 namespace OrthancPerf
 {
-  // Adds to each element its counterpart
   template <typename Sums, typename Others>
   void AddEach(Sums& sums, const Others& others)
   {
@@ -21,10 +20,6 @@ namespace OrthancPerf
 
   // A histogram as Prometheus has them: counts of values up to each bound, which is in rising
   // order, the sum of all, and the largest.
-  //
-  //   constexpr std::array BOUNDS = {0.01, 0.1, 1.0};
-  //   BucketHistogram<BOUNDS> seconds;
-  //   seconds.Add(0.05);
   //
   // A value without memory of its own; not thread-safe.
   template <const auto& BOUNDS>

@@ -24,9 +24,10 @@ namespace OrthancPerf
 
   History::History(WallNow now) :
     now_(std::move(now)),
-    series_{{{std::chrono::seconds(1), SECONDS_KEPT, GetTime()},
-             {std::chrono::minutes(1), MINUTES_KEPT, GetTime()}}}
+    series_{MakeSeries(std::chrono::seconds(1), SECONDS_KEPT),
+            MakeSeries(std::chrono::minutes(1), MINUTES_KEPT)}
   {
+    begin_ = GetTime();
   }
 
 
@@ -38,16 +39,10 @@ namespace OrthancPerf
 
   void History::OnAssociationFinished(const FinishedAssociation& association) noexcept
   {
-    if (association.direction == Direction::Receive || !association.HasFailed())
+    if (association.direction == Direction::Send && association.HasFailed())
     {
-      return;
-    }
-
-    const std::lock_guard lock(mutex_);
-
-    for (Series& series : series_)
-    {
-      GetPoint(series, GetTime()).failedCalls++;
+      const std::lock_guard lock(mutex_);
+      Add([](HistoryPoint& point) { point.failedCalls++; });
     }
   }
 
@@ -61,30 +56,21 @@ namespace OrthancPerf
   void History::Record(std::size_t place, const FinishedInstance& instance) noexcept
   {
     const std::lock_guard lock(mutex_);
-    const UnixSeconds now = GetTime();
     areStallsObserved_[place] |= instance.areStallsObserved;
-
-    for (Series& series : series_)
-    {
-      GetPoint(series, now).directions[place].Add(instance);
-    }
+    Add([&](HistoryPoint& point) { point.directions[place].Add(instance); });
   }
 
 
   void History::Observe(std::size_t associations, const AdmissionFigures& budget) noexcept
   {
     const std::lock_guard lock(mutex_);
-    const UnixSeconds now = GetTime();
-    const Duration waited = budget.waited - budget_.waited;
+    const double waited = ToSeconds(budget.waited - budget_.waited);
     openAssociations_ = static_cast<std::uint32_t>(associations);
     budget_ = budget;
 
-    if (associations > 0 || budget.held > 0 || budget.waiting > 0 || waited > Duration::zero())
+    if (associations > 0 || budget.held > 0 || budget.waiting > 0 || waited > 0)
     {
-      for (Series& series : series_)
-      {
-        GetPoint(series, now).budgetWaited += ToSeconds(waited);
-      }
+      Add([waited](HistoryPoint& point) { point.budgetWaited += waited; });
     }
   }
 
@@ -92,101 +78,77 @@ namespace OrthancPerf
   HistoryExcerpt History::Read(HistoryResolution resolution, UnixSeconds since)
   {
     const std::lock_guard lock(mutex_);
+    const Series& series = series_.at(static_cast<std::size_t>(resolution));
+    const UnixSeconds step = series.resolution.count();
     const UnixSeconds now = GetTime();
-    HistoryExcerpt excerpt = series_.at(static_cast<std::size_t>(resolution)).Read(since, now);
+    const UnixSeconds end = now / step;
+    const UnixSeconds oldest = std::max(begin_ / step, end - series.capacity + 1);
+    const UnixSeconds wanted = since > now + step + CLOCK_TOLERANCE ? 0 : (since + step - 1) / step;
+    const UnixSeconds first = std::max(wanted, oldest);
+
+    HistoryExcerpt excerpt;
+    excerpt.resolution = series.resolution;
+    excerpt.begin = first * step;
     excerpt.areStallsObserved = areStallsObserved_;
+    excerpt.points.resize(static_cast<std::size_t>(std::max<UnixSeconds>(end - first, 0)));
+
+    const TimePoint begin = ToTimePoint(excerpt.begin);
+    series.points.ForEach(begin,
+                          [&](const HistoryPoint& point, TimePoint time)
+                          {
+                            const auto place =
+                                static_cast<std::size_t>((time - begin) / series.resolution);
+
+                            if (place < excerpt.points.size())
+                            {
+                              excerpt.points[place] = point;
+                            }
+                          });
+
     return excerpt;
   }
 
 
-  HistoryPoint& History::GetPoint(Series& series, UnixSeconds now) noexcept
+  History::Series History::MakeSeries(std::chrono::seconds resolution, std::int64_t capacity)
   {
-    HistoryPoint& point = series.GetPoint(now);
-    point.associations = std::max(point.associations, openAssociations_);
-    point.budgetHeld = std::max(point.budgetHeld, budget_.held);
-    point.budgetWaiting =
-        std::max(point.budgetWaiting, static_cast<std::uint32_t>(budget_.waiting));
-    return point;
+    return {resolution, capacity, {resolution, static_cast<std::size_t>(capacity), TimePoint()}};
   }
 
 
-  UnixSeconds History::GetTime() const
+  template <typename Change>
+  void History::Add(const Change& change) noexcept
+  {
+    const TimePoint now = ToTimePoint(GetTime());
+
+    for (Series& series : series_)
+    {
+      HistoryPoint& point = series.points.At(now);
+      point.associations = std::max(point.associations, openAssociations_);
+      point.budgetHeld = std::max(point.budgetHeld, budget_.held);
+      point.budgetWaiting =
+          std::max(point.budgetWaiting, static_cast<std::uint32_t>(budget_.waiting));
+      change(point);
+    }
+  }
+
+
+  UnixSeconds History::GetTime() noexcept
   {
     using std::chrono::seconds;
-    return std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
-  }
+    const UnixSeconds now = std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
 
-
-  History::Series::Series(std::chrono::seconds resolution, std::int64_t capacity,
-                          UnixSeconds start) :
-    resolution_(resolution),
-    capacity_(capacity),
-    points_(resolution, static_cast<std::size_t>(capacity), TimePoint()),
-    first_(start / resolution.count()),
-    newest_(first_)
-  {
-  }
-
-
-  void History::Series::Advance(UnixSeconds now) noexcept
-  {
-    const std::int64_t number = now / resolution_.count();
-
-    if (now + CLOCK_TOLERANCE < newest_ * resolution_.count())
+    if (now + CLOCK_TOLERANCE < latest_)
     {
-      points_.Clear(TimePoint());
-      first_ = number;
-      newest_ = number;
+      for (Series& series : series_)
+      {
+        series.points.Clear(TimePoint());
+      }
+
+      begin_ = now;
+      latest_ = now;
     }
 
-    newest_ = std::max(newest_, number);
-  }
-
-
-  HistoryPoint& History::Series::GetPoint(UnixSeconds now) noexcept
-  {
-    Advance(now);
-    return points_.At(ToTimePoint(newest_ * resolution_.count()));
-  }
-
-
-  HistoryExcerpt History::Series::Read(UnixSeconds since, UnixSeconds now)
-  {
-    Advance(now);
-    HistoryExcerpt excerpt;
-    excerpt.resolution = resolution_;
-    excerpt.begin = GetBegin(since);
-
-    const std::int64_t first = excerpt.begin / resolution_.count();
-    const std::int64_t end = std::min<std::int64_t>(now / resolution_.count(), newest_ + 1);
-    excerpt.points.resize(static_cast<std::size_t>(std::max<std::int64_t>(end - first, 0)));
-
-    points_.ForEach(ToTimePoint(excerpt.begin),
-                    [&](const HistoryPoint& point, TimePoint begin)
-                    {
-                      const auto place = static_cast<std::size_t>(
-                          (begin - ToTimePoint(excerpt.begin)) / resolution_);
-
-                      if (place < excerpt.points.size())
-                      {
-                        excerpt.points[place] = point;
-                      }
-                    });
-
-    return excerpt;
-  }
-
-
-  UnixSeconds History::Series::GetBegin(UnixSeconds since) const
-  {
-    const std::int64_t oldest = std::max(first_, newest_ - capacity_ + 1);
-
-    if (since > (newest_ + 1) * resolution_.count() + CLOCK_TOLERANCE)
-    {
-      return oldest * resolution_.count();
-    }
-
-    const std::int64_t wanted = (since + resolution_.count() - 1) / resolution_.count();
-    return std::max(wanted, oldest) * resolution_.count();
+    latest_ = std::max(latest_, now);
+    return latest_;
   }
 }

@@ -3,7 +3,6 @@
 
 #include "Admission/AdmissionQueue.h"
 #include "Ingest/Journal.h"
-#include "Metrics/SlotRing.h"
 #include "Metrics/TrafficBucket.h"
 
 #include <array>
@@ -25,7 +24,8 @@ namespace OrthancPerf
     Minute   // for a day
   };
 
-  constexpr std::size_t HISTORY_RESOLUTION_COUNT = 2;
+  template <>
+  inline constexpr std::array LABELS<HistoryResolution> = {"second", "minute"};
 
   // One point of all charts: what went during one second, or one minute
   struct HistoryPoint
@@ -74,37 +74,29 @@ namespace OrthancPerf
 
   private:
     // Points at equal distance, the oldest of which makes place for the newest
-    class Series
+    struct Series
     {
-    public:
-      Series(std::chrono::seconds resolution, std::int64_t capacity, UnixSeconds start);
-
-      HistoryPoint& GetPoint(UnixSeconds now) noexcept;
-      HistoryExcerpt Read(UnixSeconds since, UnixSeconds now);
-
-    private:
-      // A clock that goes back a little changes nothing; when it is set back, what was kept is
-      // forgotten, because it would lie in the future.
-      void Advance(UnixSeconds now) noexcept;
-
-      // The begin of the first point that is kept, or comes, at "since" or later; of the oldest if
-      // that is later than any reader can have asked for, unless the clock has been set back
-      UnixSeconds GetBegin(UnixSeconds since) const;
-
-      std::chrono::seconds resolution_;
-      std::int64_t capacity_;
-      SlotRing<HistoryPoint> points_;
-      std::int64_t first_;  // the number of the first point ever
-      std::int64_t newest_;
+      std::chrono::seconds resolution;
+      std::int64_t capacity;
+      SlotRing<HistoryPoint> points;
     };
 
+    static Series MakeSeries(std::chrono::seconds resolution, std::int64_t capacity);
     void Record(std::size_t place, const FinishedInstance& instance) noexcept;
-    HistoryPoint& GetPoint(Series& series, UnixSeconds now) noexcept;
-    UnixSeconds GetTime() const;
+
+    // With the lock held: the time. A clock that goes back a little stands still instead. When it
+    // is set back, what was kept is forgotten, because it would lie in the future.
+    UnixSeconds GetTime() noexcept;
+
+    // With the lock held: changes the current point of each series
+    template <typename Change>
+    void Add(const Change& change) noexcept;
 
     const WallNow now_;
     std::mutex mutex_;
-    std::array<Series, HISTORY_RESOLUTION_COUNT> series_;
+    std::array<Series, LABELS<HistoryResolution>.size()> series_;
+    UnixSeconds begin_ = 0;   // of the first point ever
+    UnixSeconds latest_ = 0;  // the time of the latest call
     std::uint32_t openAssociations_ = 0;
     std::array<bool, TRAFFIC_COUNT> areStallsObserved_ = {};
     AdmissionFigures budget_;

@@ -131,7 +131,6 @@ namespace OrthancPerf
     }
 
 
-    // A gauge for each name of a map
     template <typename Values>
     Write PerName(const char* label, Values MetricFigures::*values)
     {
@@ -145,7 +144,6 @@ namespace OrthancPerf
     }
 
 
-    // Without labels
     template <typename Get>
     Write OfServer(Get get)
     {

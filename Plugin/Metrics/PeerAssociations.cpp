@@ -13,22 +13,6 @@ namespace OrthancPerf
     }
 
 
-    // Keeps what is known if the association could not be read: no request came, or TLS hides all
-    // but what Orthanc says of an instance, the calling title
-    void Update(AssociationParties& known, const AssociationParties& parties)
-    {
-      if (!parties.calledTitle.empty())
-      {
-        known = {Bound(parties.callingTitle), Bound(parties.calledTitle),
-                 Bound(parties.implementationVersion), parties.maximumLength};
-      }
-      else if (known.callingTitle.empty())
-      {
-        known.callingTitle = Bound(parties.callingTitle);
-      }
-    }
-
-
     void AddTo(std::optional<Duration>& total, const std::optional<Duration>& duration)
     {
       if (duration)
@@ -36,24 +20,6 @@ namespace OrthancPerf
         total = total.value_or(Duration::zero()) + *duration;
       }
     }
-  }
-
-
-  void TimeSummary::Add(const std::optional<Duration>& duration)
-  {
-    if (duration)
-    {
-      latest = std::max(*duration, Duration::zero());
-      count++;
-      total += latest;
-      maximum = std::max(maximum, latest);
-    }
-  }
-
-
-  Duration TimeSummary::GetMean() const
-  {
-    return count == 0 ? Duration::zero() : total / static_cast<Duration::rep>(count);
   }
 
 
@@ -65,7 +31,7 @@ namespace OrthancPerf
                                                          : association.bytesSent;
     setup.Add(association.setup);
     connect.Add(association.connect);
-    Update(parties, association.parties);
+    Update(association.parties);
     tcp = association.tcp ? association.tcp : tcp;
     rejection = association.rejection.empty() ? rejection : association.rejection;
 
@@ -81,8 +47,22 @@ namespace OrthancPerf
   void PeerAssociations::Add(const OpenAssociation& association)
   {
     open = open.value_or(0) + 1;
-    Update(parties, association.parties);
+    Update(association.parties);
     tcp = association.tcp ? association.tcp : tcp;
+  }
+
+
+  void PeerAssociations::Update(const AssociationParties& latest)
+  {
+    if (!latest.calledTitle.empty())
+    {
+      parties = {Bound(latest.callingTitle), Bound(latest.calledTitle),
+                 Bound(latest.implementationVersion), latest.maximumLength};
+    }
+    else if (parties.callingTitle.empty())
+    {
+      parties.callingTitle = Bound(latest.callingTitle);
+    }
   }
 
 

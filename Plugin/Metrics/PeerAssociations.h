@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Ingest/Association.h"
+#include "Metrics/BucketHistogram.h"
 
 #include <array>
 #include <cstdint>
@@ -10,19 +11,21 @@
 
 namespace OrthancPerf
 {
-  // How long something took, in one association after the other. A value; not thread-safe.
-  struct TimeSummary
+  inline constexpr std::array<double, 0> NO_BOUNDS = {};
+
+  // How long something took, in one association after the other. In seconds.
+  struct TimeSummary : BucketHistogram<NO_BOUNDS>
   {
-    std::uint64_t count = 0;
-    Duration total = Duration::zero();
-    Duration latest = Duration::zero();
-    Duration maximum = Duration::zero();
+    double latest = 0;
 
-    // Nothing adds nothing; a negative duration counts as zero
-    void Add(const std::optional<Duration>& duration);
-
-    // Zero if there is none
-    Duration GetMean() const;
+    void Add(const std::optional<Duration>& duration)
+    {
+      if (duration)
+      {
+        latest = std::max(ToSeconds(*duration), 0.0);
+        BucketHistogram::Add(latest);
+      }
+    }
   };
 
   // The associations with one peer in one direction since Orthanc started: totals of those that
@@ -49,12 +52,15 @@ namespace OrthancPerf
     // To be added the oldest first: the latest is the youngest
     void Add(const OpenAssociation& association);
 
+    // Keeps what is known if the association could not be read: no request came, or TLS hides all
+    // but what Orthanc says of an instance, the calling title
+    void Update(const AssociationParties& latest);
+
     std::uint64_t GetCount(AssociationOutcome outcome) const
     {
       return outcomes[static_cast<std::size_t>(outcome)];
     }
 
-    // Whether there is any, over or open
     bool IsAny() const;
 
     // Those over which instances could go: accepted by the other side

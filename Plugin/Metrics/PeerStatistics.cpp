@@ -2,6 +2,8 @@
 #include "Metrics/PeerStatistics.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,66 +13,73 @@ namespace OrthancPerf
   {
     // What the peers without a place of their own are called together
     constexpr const char* OTHER_PEERS = "other";
-
-
-    void UpdateAddress(PeerSummary& peer, const std::string& address)
-    {
-      if (!address.empty())
-      {
-        peer.address.assign(address, 0, MAXIMUM_PEER_NAME);
-      }
-    }
   }
 
+
+  void PeerSummary::See(const Peer& peer, TimePoint from, TimePoint to)
+  {
+    firstSeen = std::min(firstSeen, from);
+    lastSeen = std::max(lastSeen, to);
+
+    if (!peer.address.empty())
+    {
+      address.assign(peer.address, 0, MAXIMUM_PEER_NAME);
+    }
+  }
 
   PeerStatistics::PeerStatistics(std::size_t maximumPeers, ListOpenAssociations listOpen, Now now) :
     maximumPeers_(maximumPeers),
     listOpen_(std::move(listOpen)),
     now_(std::move(now)),
-    start_(now_())
+    start_(now_()),
+    others_(start_),
+    unknown_(start_)
   {
   }
 
   void PeerStatistics::SetModalities(const std::vector<std::string>& titles)
   {
+    std::set<std::string> modalities;
+    std::transform(titles.begin(), titles.end(), std::inserter(modalities, modalities.end()),
+                   &MakePrintable);
     const std::lock_guard lock(mutex_);
 
+    // The known ones first, so that no modality takes over the place of another one
     for (auto& [name, place] : places_)
     {
-      place.isModality = false;
+      place.isModality = modalities.count(name) > 0;
     }
 
-    // The known ones first, so that no modality takes over the place of another one
-    for (const bool mayAdd : {false, true})
+    for (const std::string& name : modalities)
     {
-      for (const std::string& title : titles)
+      if (Place* const place = places_.count(name) == 0 ? Add(name, Duration::min()) : nullptr)
       {
-        const std::string name = MakePrintable(title);
-        const auto found = places_.find(name);
-        Place* const place = found != places_.end() ? &found->second
-                             : mayAdd               ? Add(name, Duration::min())
-                                                    : nullptr;
-
-        if (place != nullptr)
-        {
-          place->isModality = true;
-        }
+        place->isModality = true;
       }
     }
   }
 
   void PeerStatistics::OnInstanceFinished(const FinishedInstance& instance)
   {
+    const auto direction = static_cast<std::size_t>(instance.direction);
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    Find(instance.peer, Sign::Instance).Add(instance, now);
+    Place& place = Find(instance.peer, true);
+    place.lastInstance = now;
+    place.totals.See(instance.peer, instance.endedAt, instance.endedAt);
+    place.totals.directions[direction].Add(instance);
+    place.recent[direction].traffic.Add(instance, now);
   }
 
   void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association)
   {
+    const auto direction = static_cast<std::size_t>(association.direction);
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    Find(association).Add(association, now);
+    Place& place = Find(association.peer, association.isAccepted);
+    place.totals.See(association.peer, now - association.length, now);
+    place.totals.directions[direction].associations.Add(association);
+    place.recent[direction].Add(association, now);
   }
 
   void PeerStatistics::Look(const std::vector<OpenAssociation>& open)
@@ -80,12 +89,13 @@ namespace OrthancPerf
 
     for (const OpenAssociation& association : open)
     {
-      Recent& recent = Find(association).recent.at(static_cast<std::size_t>(association.direction));
-      recent.Update(association.parties);
+      const auto direction = static_cast<std::size_t>(association.direction);
+      Place& place = Find(association.peer, association.isAccepted);
+      place.totals.directions[direction].associations.Update(association.parties);
 
       if (association.tcp)
       {
-        recent.Update(*association.tcp, now);
+        place.recent[direction].Update(*association.tcp, now);
       }
     }
   }
@@ -94,41 +104,40 @@ namespace OrthancPerf
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    ForEachRecord(
-        [now](const std::string&, Record& record)
-        {
-          for (Recent& recent : record.recent)
-          {
-            recent.traffic.Restart(now);
-            recent.tcp.reset();
-            recent.windows.Clear(TimePoint());
-          }
-        });
+    ForEachPlace(*this,
+                 [now](const std::string&, Place& place)
+                 {
+                   for (Recent& recent : place.recent)
+                   {
+                     recent.traffic.Restart(now);
+                     recent.tcp.reset();
+                     recent.windows.Clear(TimePoint());
+                   }
+                 });
   }
 
   std::vector<PeerEvidence> PeerStatistics::GatherEvidence() const
   {
     const TimePoint now = now_();
+    const auto isOld = [now](TimePoint time)
+    {
+      return now - time > LatestTraffic::MAXIMUM_AGE;
+    };
     std::vector<PeerEvidence> evidence;
     const std::lock_guard lock(mutex_);
-    ForEachRecord(
-        [&](const std::string& name, const Record& record)
-        {
-          for (std::size_t i = 0; !name.empty() && i < DIRECTION_COUNT; i++)
-          {
-            const Recent& recent = record.recent[i];
-            const bool isSetupOld = now - recent.latestSetup > LatestTraffic::MAXIMUM_AGE;
-            const bool isFailureOld = now - recent.latestFailure > LatestTraffic::MAXIMUM_AGE;
-            evidence.push_back(
-                {name,
-                 static_cast<Direction>(i),
-                 recent.traffic.GetEvidence(now),
-                 {recent.setups.begin(), isSetupOld ? recent.setups.begin() : recent.setups.end()},
-                 recent.parties,
-                 recent.tcp,
-                 isFailureOld ? FailedAssociations() : recent.failed});
-          }
-        });
+    ForEachPlace(*this,
+                 [&](const std::string& name, const Place& place)
+                 {
+                   for (std::size_t i = 0; !name.empty() && i < DIRECTION_COUNT; i++)
+                   {
+                     const Recent& recent = place.recent[i];
+                     evidence.push_back(
+                         {name, static_cast<Direction>(i), recent.traffic.GetEvidence(now),
+                          isOld(recent.latestSetup) ? std::vector<Duration>() : recent.setups,
+                          place.totals.directions[i].associations.parties, recent.tcp,
+                          isOld(recent.latestFailure) ? FailedAssociations() : recent.failed});
+                   }
+                 });
     return evidence;
   }
 
@@ -144,81 +153,60 @@ namespace OrthancPerf
     // Once all have their places, none is taken over any more
     for (const OpenAssociation& association : open)
     {
-      Find(association);
+      Find(association.peer, association.isAccepted);
     }
 
-    std::multimap<const Record*, const OpenAssociation*> openOnes;
-
-    for (const OpenAssociation& association : open)
-    {
-      openOnes.emplace(&Find(association.peer, Sign::Asked), &association);
-    }
+    std::vector<const Place*> owners;
+    std::transform(open.begin(), open.end(), std::back_inserter(owners),
+                   [this](const OpenAssociation& association)
+                   { return &Find(association.peer, false); });
 
     std::vector<PeerSummary> list;
-    ForEachRecord(
-        [&](const std::string& name, const Record& record)
-        {
-          const auto [begin, end] = openOnes.equal_range(&record);
+    ForEachPlace(*this,
+                 [&](const std::string& name, const Place& place)
+                 {
+                   PeerSummary summary = place.totals;
+                   summary.name = name;
 
-          if (record.totals.firstSeen != TimePoint::max() || begin != end)
-          {
-            PeerSummary& summary = list.emplace_back(record.Summarize(now));
-            summary.name = name;
+                   for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
+                   {
+                     PeerTraffic& traffic = summary.directions[i];
+                     traffic.rates = place.recent[i].traffic.GetRates(now);
+                     traffic.associations.open =
+                         listOpen_ ? std::make_optional<std::uint64_t>(0) : std::nullopt;
+                   }
 
-            for (PeerTraffic& traffic : summary.directions)
-            {
-              traffic.associations.open =
-                  listOpen_ ? std::make_optional<std::uint64_t>(0) : std::nullopt;
-            }
+                   for (std::size_t i = 0; i < open.size(); i++)
+                   {
+                     if (owners[i] == &place)
+                     {
+                       const auto direction = static_cast<std::size_t>(open[i].direction);
+                       summary.See(open[i].peer, now - open[i].age, now);
+                       summary.directions[direction].associations.Add(open[i]);
+                     }
+                   }
 
-            for (auto association = begin; association != end; ++association)
-            {
-              AddOpen(summary, *association->second, now);
-            }
-          }
-        });
+                   if (summary.firstSeen != TimePoint::max())
+                   {
+                     list.push_back(std::move(summary));
+                   }
+                 });
     return list;
   }
 
-  void PeerStatistics::AddOpen(PeerSummary& summary, const OpenAssociation& association,
-                               TimePoint now)
-  {
-    summary.firstSeen = std::min(summary.firstSeen, now - association.age);
-    summary.lastSeen = now;
-    UpdateAddress(summary, association.peer.address);
-    summary.directions.at(static_cast<std::size_t>(association.direction))
-        .associations.Add(association);
-  }
-
-  PeerStatistics::Record& PeerStatistics::Find(const Peer& peer, Sign sign)
+  PeerStatistics::Place& PeerStatistics::Find(const Peer& peer, bool mayAdd)
   {
     const std::string name = MakePrintable(peer.name);
     const auto known = places_.find(name);
-    Place* place = known != places_.end() ? &known->second
-                   : sign != Sign::Asked  ? Add(name, KEPT)
-                                          : nullptr;
+    Place* place = known != places_.end() ? &known->second : mayAdd ? Add(name, KEPT) : nullptr;
 
     if (place == nullptr)
     {
       place = name.empty() ? &unknown_ : &others_;
     }
 
-    if (!place->record)
-    {
-      place->record = std::make_unique<Record>(start_);
-    }
-
-    if (sign == Sign::Instance)
-    {
-      place->lastInstance = now_();
-    }
-
-    return *place->record;
-  }
-
-  PeerStatistics::Record& PeerStatistics::Find(const Association& association)
-  {
-    return Find(association.peer, association.isAccepted ? Sign::Accepted : Sign::Asked);
+    place->isSeen = true;
+    return *place;
   }
 
   // A free place, or that of an unlisted peer that was without an instance for so long; null: there
@@ -250,70 +238,33 @@ namespace OrthancPerf
       places_.erase(oldest);
     }
 
-    Place& place = places_[name];
+    Place& place = places_.try_emplace(name, start_).first->second;
     place.lastInstance = now;
     return &place;
   }
 
-  template <typename Visit>
-  void PeerStatistics::ForEachRecord(const Visit& visit) const
+  template <typename Statistics, typename Visit>
+  void PeerStatistics::ForEachPlace(Statistics& statistics, const Visit& visit)
   {
-    const auto visitIfAny = [&visit](const std::string& name, const Place& place)
+    const auto visitIfSeen = [&visit](const std::string& name, auto& place)
     {
-      if (place.record)
+      if (place.isSeen)
       {
-        visit(name, *place.record);
+        visit(name, place);
       }
     };
 
-    for (const auto& [name, place] : places_)
+    for (auto& [name, place] : statistics.places_)
     {
-      visitIfAny(name, place);
+      visitIfSeen(name, place);
     }
 
-    visitIfAny(OTHER_PEERS, others_);
-    visitIfAny("", unknown_);
-  }
-
-  void PeerStatistics::Record::Add(const FinishedInstance& instance, TimePoint now)
-  {
-    const auto direction = static_cast<std::size_t>(instance.direction);
-    totals.directions[direction].Add(instance);
-    See(instance.peer, instance.endedAt, instance.endedAt);
-    recent[direction].traffic.Add(instance, now);
-  }
-
-  void PeerStatistics::Record::Add(const FinishedAssociation& association, TimePoint now)
-  {
-    See(association.peer, now - association.length, now);
-    const auto direction = static_cast<std::size_t>(association.direction);
-    totals.directions.at(direction).associations.Add(association);
-    recent.at(direction).Add(association, now);
-  }
-
-  void PeerStatistics::Record::See(const Peer& peer, TimePoint from, TimePoint to)
-  {
-    totals.firstSeen = std::min(totals.firstSeen, from);
-    totals.lastSeen = std::max(totals.lastSeen, to);
-    UpdateAddress(totals, peer.address);
-  }
-
-  PeerSummary PeerStatistics::Record::Summarize(TimePoint now) const
-  {
-    PeerSummary summary = totals;
-
-    for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
-    {
-      summary.directions[i].rates = recent[i].traffic.GetRates(now);
-    }
-
-    return summary;
+    visitIfSeen(OTHER_PEERS, statistics.others_);
+    visitIfSeen("", statistics.unknown_);
   }
 
   void PeerStatistics::Recent::Add(const FinishedAssociation& association, TimePoint now)
   {
-    Update(association.parties);
-
     if (association.HasFailed())
     {
       failed = {failed.count + 1, association.outcome, association.rejection};
@@ -331,6 +282,11 @@ namespace OrthancPerf
         setups.clear();
       }
 
+      if (setups.size() == SETUPS_KEPT)
+      {
+        setups.erase(setups.begin());
+      }
+
       setups.push_back(*association.setup);
       latestSetup = now;
     }
@@ -339,11 +295,6 @@ namespace OrthancPerf
     {
       Update(*association.tcp, now);
     }
-  }
-
-  void PeerStatistics::Recent::Update(const AssociationParties& latest)
-  {
-    parties = latest.callingTitle.empty() ? parties : latest;
   }
 
   // A window is small at the begin of a connection and when its data waits to be read. What a peer

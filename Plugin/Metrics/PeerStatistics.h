@@ -2,17 +2,14 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/LatestTraffic.h"
 #include "Metrics/PeerAssociations.h"
-
-#include <boost/circular_buffer.hpp>
+#include "Metrics/TrafficBucket.h"
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,6 +31,8 @@ namespace OrthancPerf
     TimePoint firstSeen = TimePoint::max();
     TimePoint lastSeen;  // now, while an association is open
     std::array<PeerTraffic, DIRECTION_COUNT> directions;
+
+    void See(const Peer& peer, TimePoint from, TimePoint to);
   };
 
   // The associations that one side asked for in vain, one after the other
@@ -120,59 +119,37 @@ namespace OrthancPerf
       }
 
       void Add(const FinishedAssociation& association, TimePoint now);
-      void Update(const AssociationParties& latest);
       void Update(const TcpSummary& latest, TimePoint now);
 
       LatestTraffic traffic;
-      boost::circular_buffer<Duration> setups{SETUPS_KEPT};
+      std::vector<Duration> setups;  // at most SETUPS_KEPT
       TimePoint latestSetup;
       FailedAssociations failed;
       TimePoint latestFailure;
-      AssociationParties parties;
       std::optional<TcpSummary> tcp;
       SlotRing<LargestWindows> windows{LatestTraffic::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};
     };
 
-    struct Record
+    struct Place
     {
-      explicit Record(TimePoint start) : recent{Recent(start), Recent(start)}
+      explicit Place(TimePoint start) : recent{Recent(start), Recent(start)}
       {
       }
 
-      void Add(const FinishedInstance& instance, TimePoint now);
-      void Add(const FinishedAssociation& association, TimePoint now);
-      void See(const Peer& peer, TimePoint from, TimePoint to);
-      PeerSummary Summarize(TimePoint now) const;
-
-      PeerSummary totals;  // without the rates
+      bool isSeen = false;  // else it is kept for a modality
+      bool isModality = false;
+      TimePoint lastInstance;  // or when the peer got it
+      PeerSummary totals;      // without name and rates
       std::array<Recent, DIRECTION_COUNT> recent;
     };
 
-    struct Place
-    {
-      TimePoint lastInstance;  // or when the peer got it
-      bool isModality = false;
-      std::unique_ptr<Record> record;  // null: nothing was seen yet
-    };
-
-    // What a peer has done
-    enum class Sign
-    {
-      Asked,     // for an association that Orthanc has not accepted, or not yet
-      Accepted,  // Orthanc has accepted its association
-      Instance   // an instance was received from it, or sent to it
-    };
-
-    static void AddOpen(PeerSummary& summary, const OpenAssociation& association, TimePoint now);
-
-    // With the lock held
-    Record& Find(const Peer& peer, Sign sign);
-    Record& Find(const Association& association);
+    // With the lock held. "mayAdd": the peer gets a place if it has none.
+    Place& Find(const Peer& peer, bool mayAdd);
     Place* Add(const std::string& name, Duration minimumIdle);
 
-    // Each with its peer's name; the others and those not known come last
-    template <typename Visit>
-    void ForEachRecord(const Visit& visit) const;
+    // Of all that were seen, each with its peer's name; the others and those not known come last
+    template <typename Statistics, typename Visit>
+    static void ForEachPlace(Statistics& statistics, const Visit& visit);
 
     const std::size_t maximumPeers_;
     const ListOpenAssociations listOpen_;

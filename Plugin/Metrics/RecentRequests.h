@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/SlotRing.h"
 #include "Metrics/TrafficBucket.h"
 
 #include <boost/circular_buffer.hpp>
@@ -35,7 +34,6 @@ namespace OrthancPerf
   public:
     using Now = std::function<TimePoint()>;
 
-    // Keeps that many; the slowest are kept in any case
     explicit RecentRequests(std::size_t capacity, Now now = &Clock::now);
 
     void OnRequestFinished(const FinishedRequest& request) override;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/LatestTraffic.h"
+#include "Metrics/TrafficBucket.h"
 
 #include <array>
 #include <functional>
@@ -44,9 +44,6 @@ namespace OrthancPerf
   // percentiles over the last 10 seconds, minute and 5 minutes for GET /perf/status. All windows
   // are sums over one ring with a slot of five seconds.
   //
-  //   traffic.OnInstanceFinished(instance);
-  //   const TrafficRates rates = traffic.SummarizeWindows().front().GetRates(0);
-  //
   // Owned by the plugin's context; any thread may call it. One mutex guards all. Recording holds it
   // for a microsecond, a summary for a tenth of a millisecond. 0.6 MB, fixed.
   class ServerTraffic : public IJournalObserver
@@ -54,7 +51,6 @@ namespace OrthancPerf
   public:
     using Now = std::function<TimePoint()>;
 
-    // Asks this clock for the time of each instance and summary
     explicit ServerTraffic(Now now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
@@ -63,7 +59,6 @@ namespace OrthancPerf
 
     ServerTotals GetTotals() const;
 
-    // Since the start, of all origins together
     TrafficBucket GetReceived() const;
 
     // The shortest window first. Not on the stack: a summary has some 10 kB, and civetweb gives its

@@ -57,7 +57,6 @@ namespace OrthancPerf
       return entries_[newest_].slot;
     }
 
-    // Begins anew
     void Clear(TimePoint start) noexcept
     {
       entries_.clear();
@@ -79,7 +78,6 @@ namespace OrthancPerf
       }
     }
 
-    // Those that begin then or later
     template <typename Visit>
     void ForEach(TimePoint since, Visit visit) const
     {

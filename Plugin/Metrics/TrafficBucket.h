@@ -4,6 +4,7 @@
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/FinishedRequest.h"
 #include "Metrics/BucketHistogram.h"
+#include "Metrics/SlotRing.h"
 
 #include <array>
 #include <cstdint>
@@ -20,10 +21,6 @@ namespace OrthancPerf
 
   // What many instances in one direction add up to: the one bucket of all that counts instances.
   // Windows, rates, charts, counters and the advisor's evidence are sums of buckets.
-  //
-  //   TrafficBucket traffic;
-  //   traffic.Add(instance);
-  //   const double share = traffic.GetShare(Phase::Storage);
   //
   // Sums are doubles, as who reads them divides them; whole numbers are exact up to 2^53. Times are
   // seconds of all instances together. A value of 350 bytes; not thread-safe.
@@ -69,7 +66,6 @@ namespace OrthancPerf
       return counts_[static_cast<std::size_t>(phase)] > 0;
     }
 
-    // Nothing if the phase was not observed
     std::optional<double> FindSeconds(Phase phase) const
     {
       return IsObserved(phase) ? std::make_optional(GetSeconds(phase)) : std::nullopt;
@@ -86,7 +82,6 @@ namespace OrthancPerf
     // The time of the instances themselves (IsPartOfDuration)
     double GetTotalSeconds() const;
 
-    // With the senders' pauses between them
     double GetSecondsWithPauses() const
     {
       return GetTotalSeconds() + pauseSeconds;
@@ -132,5 +127,47 @@ namespace OrthancPerf
     std::uint64_t CountRequests() const noexcept;
     std::uint64_t CountFailed() const noexcept;  // FinishedRequest::HasFailed
     double GetSeconds() const noexcept;          // FinishedRequest::GetDuration, of all
+  };
+
+
+  // Instances, and bytes, a second
+  struct TrafficRates
+  {
+    double instances = 0;
+    double bytes = 0;
+
+    static TrafficRates Make(const TrafficBucket& traffic, Duration time);
+  };
+
+
+  // The latest traffic of one peer, or of the server, in one direction, in slots of five seconds.
+  // Rates and evidence are sums over the latest of them.
+  //
+  // 14 kB, taken at the begin. Not thread-safe: its owner locks.
+  class LatestTraffic
+  {
+  public:
+    // Evidence is the latest traffic of so many seconds (silence left out) and so many instances:
+    // those of a far peer may take seconds each
+    static constexpr double EVIDENCE_SECONDS = 45;
+    static constexpr double EVIDENCE_INSTANCES = 40;
+
+    // A silence does not count: what was seen before it stays the evidence for so long
+    static constexpr std::chrono::minutes MAXIMUM_AGE{5};
+
+    explicit LatestTraffic(TimePoint start);
+
+    void Add(const FinishedInstance& instance, TimePoint now) noexcept;
+
+    void Restart(TimePoint now) noexcept;
+
+    // Of the last minute, or since the start
+    TrafficRates GetRates(TimePoint now) const;
+
+    TrafficBucket GetEvidence(TimePoint now) const;
+
+  private:
+    SlotRing<TrafficBucket> slots_;
+    TimePoint latest_;  // when the latest instance came
   };
 }

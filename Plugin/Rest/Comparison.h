@@ -40,14 +40,12 @@ namespace OrthancPerf
     // The file of an instance; throws std::exception if there is none any more
     using LoadFile = std::function<std::string(const std::string& instance)>;
 
-    // The directory must outlive the comparison
     Comparison(const EngineDirectory& engines, ComparisonRequest request,
                const std::vector<std::string>& instances, LoadFile load);
 
     // Does one step; false if it was the last
     bool Step();
 
-    // From the first step
     void Reset();
 
     float GetProgress() const;  // 0 to 1

@@ -24,17 +24,6 @@ namespace OrthancPerf
     }
 
 
-    HistoryResolution GetResolution(const RestRequest& request)
-    {
-      constexpr std::array ALL = {HistoryResolution::Second, HistoryResolution::Minute};
-      return GetChoice<HistoryResolution>(
-                 request, "resolution", ALL,
-                 [](HistoryResolution resolution)
-                 { return resolution == HistoryResolution::Second ? "second" : "minute"; })
-          .value_or(HistoryResolution::Second);
-    }
-
-
     bool IsObserved(const HistoryExcerpt& excerpt, std::size_t direction, Phase phase)
     {
       return std::any_of(excerpt.points.begin(), excerpt.points.end(),
@@ -106,7 +95,9 @@ namespace OrthancPerf
   {
     const auto get = [&history, &tuning](const RestRequest& request)
     {
-      const HistoryExcerpt excerpt = history.Read(GetResolution(request), GetSince(request));
+      const auto resolution = GetChoice<HistoryResolution>(request, "resolution");
+      const HistoryExcerpt excerpt =
+          history.Read(resolution.value_or(HistoryResolution::Second), GetSince(request));
       const auto begin = std::chrono::system_clock::from_time_t(excerpt.begin);
       const auto list = [&excerpt](auto member)
       {

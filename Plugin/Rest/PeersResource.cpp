@@ -25,9 +25,8 @@ namespace OrthancPerf
     {
       if (times.count > 0)
       {
-        json[key] = MakeObject({{"Mean", ToJson(times.GetMean())},
-                                {"Latest", ToJson(times.latest)},
-                                {"Maximum", ToJson(times.maximum)}});
+        json[key] = MakeObject(
+            {{"Mean", times.GetMean()}, {"Latest", times.latest}, {"Maximum", times.maximum}});
       }
     }
 
@@ -71,7 +70,6 @@ namespace OrthancPerf
     }
 
 
-    // Null if nothing went this way
     Json::Value Describe(const PeerSummary& peer, Direction direction)
     {
       const PeerTraffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));

@@ -30,7 +30,6 @@ namespace OrthancPerf
       }
     }
 
-    // A line that the log has too
     void AddWarning(const std::string& warning)
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -53,7 +52,6 @@ namespace OrthancPerf
       return count == 1;
     }
 
-    // {"Hooks": {…}, "CallbackFailures": {…}, "Warnings": […]}
     Json::Value Get() const
     {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -2,6 +2,8 @@
 #include "Rest/Resources.h"
 
 #include "Rest/RestJson.h"
+#include "Tuning/Json.h"
+#include "Tuning/TuningReader.h"
 
 #include <utility>
 
@@ -13,6 +15,28 @@ namespace OrthancPerf
     constexpr std::chrono::milliseconds PATIENCE(300);
 
     constexpr int UNAVAILABLE = 503;  // RFC 9110 section 15.6.4
+
+    constexpr const char* TUNING = "/perf/tuning";
+
+
+    RestAnswer Change(const TuningResourceSources& sources, const RestRequest& request,
+                      const std::function<TuningOutcome(const TuningAuthor&)>& change)
+    {
+      if (!sources.isAllowed)
+      {
+        throw RestError(403, "Changing the tuning is switched off by \"AllowTuning\" in section "
+                             "\"Perf\" of Orthanc's configuration");
+      }
+
+      const TuningOutcome outcome = change({DescribeText(request.GetUser()), request.address});
+
+      for (const std::string& warning : outcome.warnings)
+      {
+        sources.warn(warning);
+      }
+
+      return AnswerJson(ToJson(*outcome.tuning));
+    }
   }
 
 
@@ -71,5 +95,35 @@ namespace OrthancPerf
     router.Register("/perf/advice/history", HttpMethod::Get,
                     "The findings of the last day with their begin and end, the latest first",
                     getHistory);
+  }
+
+
+  void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources)
+  {
+    const auto get = [sources](const RestRequest& request)
+    {
+      return AnswerJson(GetFlag(request, "sources")
+                            ? DescribeSources(sources.configuration, sources.store.GetOverrides())
+                            : ToJson(*sources.store.Get()));
+    };
+
+    const auto put = [sources](const RestRequest& request)
+    {
+      return Change(sources, request,
+                    [&](const TuningAuthor& author) {
+                      return sources.store.Merge(
+                          ParseJson(request.body.data(), request.body.size()), author);
+                    });
+    };
+
+    const auto reset = [sources](const RestRequest& request)
+    {
+      return Change(sources, request,
+                    [&](const TuningAuthor& author) { return sources.store.Reset(author); });
+    };
+
+    router.Register(TUNING, HttpMethod::Get, "The tuning document in force", get);
+    router.Register(TUNING, HttpMethod::Put, "Merge a document into the tuning (RFC 7396)", put);
+    router.Register(TUNING, HttpMethod::Delete, "Return to the tuning of the configuration", reset);
   }
 }

@@ -27,36 +27,27 @@
 
 namespace OrthancPerf
 {
-  // Each function registers the routes of one subject; all that it is given must outlive the router
+  // Each function registers the routes of one subject, which openapi.yaml describes; all that it is
+  // given must outlive the router
 
-  // GET /perf/metrics: Prometheus' text format
   void RegisterMetricsResource(RestRouter& router, std::function<MetricFigures()> gather);
 
-  // GET /perf/health, for load balancers: 200 while the database and the disk of the images answer;
-  // otherwise 503, and why
   void RegisterHealthResource(RestRouter& router, HealthWatch& watch);
 
-  // GET /perf/advice: all findings, the most costly first; GET /perf/advice/history: those of the
-  // last day, with begin and end
   void RegisterAdviceResource(RestRouter& router, Advisor& advisor);
 
-  // GET /perf/instances?limit=&peer=&origin=&direction=&outcome=: the latest finished instances,
-  // newest first; GET /perf/instances/{id}: one of them
+  // GET /perf/instances?limit=&peer=&origin=&direction=&outcome= and GET /perf/instances/{id}
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances);
 
-  // GET /perf/requests?limit=&class=&client=: what HTTP requests that read cost by class in the
-  // last five minutes, the latest of them, and the slowest of the last hour
+  // GET /perf/requests?limit=&class=&client=
   void RegisterRequestsResource(RestRouter& router, const RecentRequests& requests);
 
-  // GET /perf/peers: each peer, what went between it and Orthanc, its associations and their TCP
-  // connections
   void RegisterPeersResource(RestRouter& router, PeerStatistics& peers);
 
-  // GET /perf/history: what charts show, the last hour by the second or the last day by the minute,
-  // and when the tuning was changed
+  // GET /perf/history?resolution=&since=
   void RegisterHistoryResource(RestRouter& router, History& history, const TuningStore& tuning);
 
-  // What "Transcoding" in /perf/status is made of. All must outlive the router.
+  // What "Transcoding" in /perf/status is made of
   struct TranscodingSources
   {
     const EngineDirectory& engines;
@@ -70,7 +61,6 @@ namespace OrthancPerf
     std::function<std::string()> getProblem;
   };
 
-  // What /perf/status is made of. All must outlive the router.
   struct StatusSources
   {
     Json::Value versions;
@@ -86,11 +76,8 @@ namespace OrthancPerf
     TranscodingSources transcoding;
   };
 
-  // GET /perf/status: versions, what is hooked and what is not, and why; what of the tuning is in
-  // force on the DICOM connections; what the transcoding engines can do; rates and percentiles.
   void RegisterStatusResource(RestRouter& router, const StatusSources& sources);
 
-  // What GET, PUT and DELETE /perf/tuning need
   struct TuningResourceSources
   {
     TuningStore& store;

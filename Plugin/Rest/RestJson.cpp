@@ -7,7 +7,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Seconds since 1970
     Json::Value ToMoment(std::int64_t seconds)
     {
       return ToJson(std::chrono::system_clock::from_time_t(seconds));

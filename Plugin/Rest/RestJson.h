@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Advisor/Finding.h"
-#include "Metrics/LatestTraffic.h"
+#include "Metrics/TrafficBucket.h"
 
 #include <json/json.h>
 
@@ -46,7 +46,6 @@ namespace OrthancPerf
   // What instances in one direction add up to
   Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates);
 
-  // A list of what "describe" makes of each
   template <typename Values, typename Describe>
   Json::Value ListJson(const Values& values, Describe describe)
   {
@@ -122,7 +121,6 @@ namespace OrthancPerf
     return json;
   }
 
-  // Those that were observed
   Json::Value ToJson(const PhaseDurations& phases);
 
   Json::Value ToJson(const Finding& finding);

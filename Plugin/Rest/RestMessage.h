@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Enumeration.h"
 #include "Tuning/SettingError.h"
 
 #include <json/json.h>
@@ -82,18 +83,17 @@ namespace OrthancPerf
   // ROOM", as for civetweb (WHATWG URL Standard, section 5.1); what is no escape stays as it is
   std::string DecodeQuery(const std::string& text);
 
-  // The argument of the query string; nothing if the request does not have it
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
 
   // How many of a list are wanted: the argument "limit", or 100. Throws SettingError if it is no
   // integer.
   std::size_t GetLimit(const RestRequest& request);
 
-  // The argument as one of the values, by the name that the answer gives each; nothing if the
-  // request does not have it
-  template <typename Value, typename Values, typename GetName>
-  std::optional<Value> GetChoice(const RestRequest& request, const std::string& name,
-                                 const Values& values, const GetName& getName)
+  // The argument as a value of an enumeration, by the name that the answer gives each; nothing if
+  // the request does not have it
+  template <typename Enum, typename GetName = const char* (*)(Enum)>
+  std::optional<Enum> GetChoice(const RestRequest& request, const std::string& name,
+                                const GetName& getName = &ToLabel<Enum>)
   {
     const std::optional<std::string> text = GetArgument(request, name);
     std::string allowed;
@@ -103,7 +103,7 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    for (const Value value : values)
+    for (const Enum value : ListAll<Enum>())
     {
       if (*text == getName(value))
       {

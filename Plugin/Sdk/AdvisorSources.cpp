@@ -147,7 +147,7 @@ namespace OrthancPerf
     {
       try
       {
-        orthanc.AskDatabase();
+        orthanc.GetFromRestApi("/changes?last");  // one row of a table, by its key
       }
       catch (const std::exception& error)
       {

@@ -37,13 +37,11 @@ namespace OrthancPerf
     // before stays known where there is no answer.
     void ReadStore();
 
-    // What GET /system said of it
     void SetServed(Served served);
 
     // What of Orthanc plugins keep; nothing while Orthanc could not be asked. Asks nobody.
     std::optional<Served> GetServed();
 
-    // Facts, what is stuck, and the verdicts on engines
     void AddTo(Evidence& evidence);
 
   private:

@@ -28,22 +28,8 @@ namespace OrthancPerf
     }
 
 
-    void OnFinalize(void* job)
+    OrthancPluginJobStepStatus DoStep(JobHandle& handle)
     {
-      const std::unique_ptr<JobHandle> handle(static_cast<JobHandle*>(job));
-    }
-
-
-    float OnGetProgress(void* job)
-    {
-      return GetHandle(job).comparison.GetProgress();
-    }
-
-
-    OrthancPluginJobStepStatus OnStep(void* job)
-    {
-      JobHandle& handle = GetHandle(job);
-
       try
       {
         return handle.comparison.Step() ? OrthancPluginJobStepStatus_Continue
@@ -57,18 +43,11 @@ namespace OrthancPerf
     }
 
 
-    // Between two steps nothing is held that would have to be given back
-    OrthancPluginErrorCode OnStop(void*, OrthancPluginJobStopReason)
-    {
-      return OrthancPluginErrorCode_Success;
-    }
-
-
-    OrthancPluginErrorCode OnReset(void* job)
+    OrthancPluginErrorCode BeginAnew(JobHandle& handle)
     {
       try
       {
-        GetHandle(job).comparison.Reset();
+        handle.comparison.Reset();
         return OrthancPluginErrorCode_Success;
       }
       catch (const std::exception&)
@@ -78,10 +57,8 @@ namespace OrthancPerf
     }
 
 
-    const char* OnGetContent(void* job)
+    const char* GetContent(JobHandle& handle)
     {
-      JobHandle& handle = GetHandle(job);
-
       try
       {
         handle.content = ToText(handle.comparison.GetContent());
@@ -95,12 +72,6 @@ namespace OrthancPerf
     }
 
 
-    const char* OnGetSerialized(void*)
-    {
-      return nullptr;  // not to be kept over a restart
-    }
-
-
     // The job's identifier. Throws SdkError; Orthanc may carry the job out all the same then. This
     // service is in all releases; from 1.11.3 on, Orthanc's log says that there is a newer one.
     std::string Submit(const Orthanc& orthanc, Comparison comparison)
@@ -109,9 +80,19 @@ namespace OrthancPerf
       auto handle = std::make_unique<JobHandle>(JobHandle{orthanc, std::move(comparison)});
       OrthancPluginJob* job = nullptr;
       const _OrthancPluginCreateJob parameters = {
-          &job,          handle.get(), OnFinalize,      "PerfTranscodingComparison",
-          OnGetProgress, OnGetContent, OnGetSerialized, OnStep,
-          OnStop,        OnReset};
+          &job, handle.get(),
+          [](void* job) { const std::unique_ptr<JobHandle> last(&GetHandle(job)); },
+          "PerfTranscodingComparison",
+          [](void* job) { return GetHandle(job).comparison.GetProgress(); },
+          [](void* job) { return GetContent(GetHandle(job)); },
+          [](void*) -> const char* { return nullptr; },  // not to be kept over a restart
+          [](void* job) { return DoStep(GetHandle(job)); },
+          // Between two steps nothing is held that would have to be given back
+          [](void*, OrthancPluginJobStopReason) { return OrthancPluginErrorCode_Success; },
+          [](void* job)
+          {
+            return BeginAnew(GetHandle(job));
+          }};
       context->InvokeService(context, _OrthancPluginService_CreateJob, &parameters);
 
       if (job == nullptr)
@@ -119,8 +100,8 @@ namespace OrthancPerf
         throw SdkError("CreateJob", OrthancPluginErrorCode_InternalError);
       }
 
-      // From here on, whoever frees the job calls OnFinalize. After SubmitJob, Orthanc does, even
-      // if it failed (JobsRegistry, SubmitInternal), as when a plugin fails that is told of it.
+      // From here on, whoever frees the job finalizes it. After SubmitJob, Orthanc does, even if it
+      // failed (JobsRegistry, SubmitInternal), as when a plugin fails that is told of it.
       static_cast<void>(handle.release());
       const std::optional<std::string> id = orthanc.Take(OrthancPluginSubmitJob(context, job, 0));
 
@@ -142,7 +123,6 @@ namespace OrthancPerf
     }
 
 
-    // Of a series, or the instance itself
     std::vector<std::string> ListInstances(const Orthanc& orthanc, const std::string& resource)
     {
       std::vector<std::string> instances;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
+#include "Tuning/Json.h"
+
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <utility>
 
 namespace OrthancPerf
@@ -13,21 +14,6 @@ namespace OrthancPerf
     // Tells "never set" from any value that the plugin stores, which is JSON
     constexpr const char* NEVER_SET = "";
 
-
-    // JSON that Orthanc itself has written
-    Json::Value ReadJson(const std::string& text)
-    {
-      const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
-      Json::Value value;
-      std::string errors;
-
-      if (!reader->parse(text.data(), text.data() + text.size(), &value, &errors))
-      {
-        throw std::runtime_error("Orthanc's answer is not JSON: " + errors);
-      }
-
-      return value;
-    }
 
     // What Orthanc answers with, given back to it at the end
     struct AnswerBuffer
@@ -146,23 +132,12 @@ namespace OrthancPerf
     Check(OrthancPluginSetGlobalProperty(context_, property, value.c_str()), "SetGlobalProperty");
   }
 
-  // One row of the table of changes, by its key
-  void Orthanc::AskDatabase() const
-  {
-    GetFromRestApi("/changes?last");
-  }
-
   void Orthanc::LookUp(const std::string& identifier) const
   {
     AnswerBuffer answer(context_);
     Check(OrthancPluginRestApiPost(context_, &answer.buffer, "/tools/lookup", identifier.data(),
                                    static_cast<std::uint32_t>(identifier.size())),
           "POST /tools/lookup");
-  }
-
-  bool Orthanc::HasInstance(const std::string& instanceId) const
-  {
-    return FindInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
   }
 
   std::set<std::string> Orthanc::ListJobTypes() const

@@ -13,7 +13,6 @@
 
 namespace OrthancPerf
 {
-  // By which Orthanc and other plugins know this one
   constexpr const char* PLUGIN_NAME = "perf";
 
 
@@ -48,7 +47,6 @@ namespace OrthancPerf
     // A copy of a text of Orthanc's, which is given back; nothing if there is none
     std::optional<std::string> Take(char* text) const;
 
-    // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;
 
     // A string that plugins keep in Orthanc's database, under a number of 1024 or more; nothing
@@ -56,15 +54,9 @@ namespace OrthancPerf
     std::optional<std::string> GetGlobalProperty(std::int32_t property) const;
     void SetGlobalProperty(std::int32_t property, const std::string& value) const;
 
-    // Returns once the database has answered a question that costs it little. Throws SdkError.
-    void AskDatabase() const;
-
     // Returns once the database has looked for a patient, a study, a series and an instance of this
     // identifier. Throws SdkError.
     void LookUp(const std::string& identifier) const;
-
-    // Whether the store has the DICOM file of this instance. Throws SdkError.
-    bool HasInstance(const std::string& instanceId) const;
 
     // The types of the jobs that run, or are paused, in which their threads may still be at work.
     // Throws SdkError.

@@ -29,17 +29,6 @@ namespace OrthancPerf
     }
 
 
-    std::map<std::string, std::string> ToMap(std::uint32_t count, const char* const* keys,
-                                             const char* const* values)
-    {
-      std::map<std::string, std::string> map;
-      for (std::uint32_t i = 0; i < count; i++)
-      {
-        map[keys[i]] = values[i];
-      }
-      return map;
-    }
-
     // Orthanc leaves the decoding of the query string to its HTTP server, and civetweb does it by
     // itself up to 1.14, since then only if asked to. Orthanc asks since it is distributed with
     // civetweb 1.16. Before, with Debian's (12: 1.15, 13: 1.16), nobody does it.
@@ -53,20 +42,16 @@ namespace OrthancPerf
     std::map<std::string, std::string> GetArguments(OrthancPluginContext* context,
                                                     const OrthancPluginHttpRequest& source)
     {
-      std::map<std::string, std::string> arguments =
-          ToMap(source.getCount, source.getKeys, source.getValues);
+      const bool isDecoded = IsQueryDecoded(context);
+      std::map<std::string, std::string> arguments;
 
-      if (IsQueryDecoded(context))
+      for (std::uint32_t i = 0; i < source.getCount; i++)
       {
-        return arguments;
+        arguments[isDecoded ? source.getKeys[i] : DecodeQuery(source.getKeys[i])] =
+            isDecoded ? source.getValues[i] : DecodeQuery(source.getValues[i]);
       }
 
-      std::map<std::string, std::string> decoded;
-      for (const auto& [name, value] : arguments)
-      {
-        decoded[DecodeQuery(name)] = DecodeQuery(value);
-      }
-      return decoded;
+      return arguments;
     }
 
     // "/perf/" is "/perf". Orthanc does not tell which of the two was asked for, and a browser
@@ -90,9 +75,14 @@ namespace OrthancPerf
       request.method = static_cast<HttpMethod>(source.method);
       request.path = Normalize(url);
       request.arguments = GetArguments(context, source);
-      request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
 
-      request.address = TakePendingAddress();
+      for (std::uint32_t i = 0; i < source.headersCount; i++)
+      {
+        request.headers[source.headersKeys[i]] = source.headersValues[i];
+      }
+
+      // Once: a request from inside Orthanc (a script, another plugin) is not filtered
+      request.address = std::exchange(pending, {}).data();
 
       if (source.bodySize > 0)
       {
@@ -147,12 +137,6 @@ namespace OrthancPerf
       std::strncpy(pending.data(), address == nullptr || *address == 0 ? "unknown" : address,
                    pending.size() - 1);
     }
-  }
-
-
-  std::string TakePendingAddress()
-  {
-    return std::exchange(pending, {}).data();
   }
 
 

@@ -5,8 +5,6 @@
 
 #include <orthanc/OrthancCPlugin.h>
 
-#include <string>
-
 namespace OrthancPerf
 {
   // Serves a request that Orthanc hands to the plugin: translates it, lets the router answer, and
@@ -16,15 +14,9 @@ namespace OrthancPerf
                          const OrthancPluginHttpRequest& request);
 
 
-  // The address of the client whose request this thread is to serve: Orthanc tells it to the
-  // filter, but not to the callback that serves. It calls both on the same thread. Any thread.
-
-  // The filter has let a request on
+  // The filter has let a request on. Orthanc tells the client's address to the filter, but not to
+  // the callback that serves; it calls both on the same thread.
   void NotePendingRequest(const char* uri, const char* address) noexcept;
-
-  // The address of the client, once; empty if the request that is served comes from inside Orthanc
-  // (a script, another plugin): such a request is not filtered.
-  std::string TakePendingAddress();
 
   // Whether this thread is one of Orthanc's HTTP server: a request was let on here before
   bool ServesHttp() noexcept;

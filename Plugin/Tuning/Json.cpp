@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <string>
-#include <string_view>
+#include <stdexcept>
 
 namespace OrthancPerf
 {
@@ -103,6 +102,21 @@ namespace OrthancPerf
     }
 
     throw MakeError(ToOneLine(errors));
+  }
+
+
+  Json::Value ReadJson(std::string_view text)
+  {
+    const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+    Json::Value value;
+    std::string errors;
+
+    if (!reader->parse(text.data(), text.data() + text.size(), &value, &errors))
+    {
+      throw std::runtime_error("not JSON: " + errors);
+    }
+
+    return value;
   }
 
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace OrthancPerf
 {
@@ -17,7 +18,10 @@ namespace OrthancPerf
   // (whose key is empty) on anything else, and on bodies beyond the two limits. Any thread.
   Json::Value ParseJson(const void* body, std::size_t size);
 
-  // In one line
+  // JSON that Orthanc or this project has written. Throws std::runtime_error.
+  Json::Value ReadJson(std::string_view text);
+
+  // In one line of ASCII
   std::string ToText(const Json::Value& value);
 
   // JSON Merge Patch (RFC 7396 section 2): objects are merged member by member, null removes a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/SettingError.h"
 
-#include <json/writer.h>
+#include "Tuning/Json.h"
 
 #include <boost/algorithm/string/join.hpp>
 
@@ -50,10 +50,7 @@ namespace OrthancPerf
 
   std::string Describe(const Json::Value& value)
   {
-    Json::StreamWriterBuilder builder;
-    builder["indentation"] = "";
-    builder["emitUTF8"] = false;
-    return DescribeText(Json::writeString(builder, value));
+    return DescribeText(ToText(value));
   }
 
 

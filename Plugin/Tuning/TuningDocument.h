@@ -8,19 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <utility>
 
 namespace OrthancPerf
 {
-  // Two settings are equal if all members that Tie() names are equal
-  template <typename Settings, typename = decltype(std::declval<Settings>().Tie())>
-  bool operator==(const Settings& a, const Settings& b)
-  {
-    return a.Tie() == b.Tie();
-  }
-
-
   // A send or receive buffer of a socket
   struct SocketBuffer
   {
@@ -38,12 +28,12 @@ namespace OrthancPerf
     {
       return {Mode::Fixed, bytes};
     }
-
-    auto Tie() const
-    {
-      return std::tie(mode, bytes);
-    }
   };
+
+  inline bool operator==(const SocketBuffer& a, const SocketBuffer& b)
+  {
+    return a.mode == b.mode && a.bytes == b.bytes;
+  }
 
 
   // TCP_CA_NAME_MAX in linux/tcp.h is 16, with the final zero
@@ -61,12 +51,6 @@ namespace OrthancPerf
     std::chrono::seconds keepAlive = std::chrono::seconds(60);   // silence before the first probe
     std::chrono::seconds userTimeout = std::chrono::seconds(0);  // unacknowledged data
     std::string congestionControl;                               // "cubic", "bbr"
-
-    auto Tie() const
-    {
-      return std::tie(tcpNoDelay, tcpQuickAck, receiveBuffer, sendBuffer, keepAlive, userTimeout,
-                      congestionControl);
-    }
   };
 
 
@@ -118,12 +102,6 @@ namespace OrthancPerf
 
     // Whether the engines also do what Orthanc itself is asked to transcode, to lossless targets
     bool orthancTranscoding = false;
-
-    auto Tie() const
-    {
-      return std::tie(transferSyntax, engine, verify, lossyQuality, ofCompressed,
-                      orthancTranscoding);
-    }
   };
 
 
@@ -135,12 +113,12 @@ namespace OrthancPerf
 
     // "memory": what the process may have; 0: not known
     std::uint64_t Resolve(std::uint64_t memory) const;
-
-    auto Tie() const
-    {
-      return std::tie(bytes, percent);
-    }
   };
+
+  inline bool operator==(const MemoryAmount& a, const MemoryAmount& b)
+  {
+    return a.bytes == b.bytes && a.percent == b.percent;
+  }
 
 
   // How much memory the instances that arrive may take
@@ -152,11 +130,6 @@ namespace OrthancPerf
     // upload has taken a minute in all ("HttpTimeout"), HAProxy as Debian configures it when
     // nothing came for 50 s: large ones are to be sent and stored in what is left.
     std::chrono::seconds ingestWait = std::chrono::seconds(30);
-
-    auto Tie() const
-    {
-      return std::tie(ingestBudget, ingestWait);
-    }
   };
 
 
@@ -167,11 +140,6 @@ namespace OrthancPerf
     std::optional<int> archiveLevel;
     std::optional<int> httpLevel;
     std::optional<int> previewLevel;
-
-    auto Tie() const
-    {
-      return std::tie(archiveLevel, httpLevel, previewLevel);
-    }
   };
 
 
@@ -191,10 +159,11 @@ namespace OrthancPerf
     MemoryTuning memory;
     AnswerTuning answers;
     StorageTuning storage;
-
-    auto Tie() const
-    {
-      return std::tie(dicomSockets, ingestTranscoding, memory, answers, storage.writeAtOnce);
-    }
   };
+
+  // Whether all keys of TuningSchema.h have the same values, but for "Preset"; of a section, its
+  // own
+  bool operator==(const Tuning& a, const Tuning& b);
+  bool operator==(const DicomSockets& a, const DicomSockets& b);
+  bool operator==(const IngestTranscoding& a, const IngestTranscoding& b);
 }

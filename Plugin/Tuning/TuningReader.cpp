@@ -64,7 +64,6 @@ namespace OrthancPerf
             : error;
       }
 
-      // Reads a part of the document
       template <typename Body>
       void Take(const Body& body) const
       {
@@ -187,17 +186,10 @@ namespace OrthancPerf
 
 
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
-                                      std::vector<std::string>& warnings)
+                                      std::vector<std::string>& warnings, bool isSaved)
   {
     // A null is no change of what is there without it: merged into nothing, it is gone (RFC 7396)
-    return MergeJson(Json::objectValue, TuningReader{path, &warnings}.Read(document));
-  }
-
-
-  Json::Value ReadSavedTuning(const Json::Value& document, const std::string& path,
-                              std::vector<std::string>& warnings)
-  {
-    return MergeJson(Json::objectValue, TuningReader{path, &warnings, true}.Read(document));
+    return MergeJson(Json::objectValue, TuningReader{path, &warnings, isSaved}.Read(document));
   }
 
 

@@ -14,8 +14,7 @@ namespace OrthancPerf
   // The tuning document as JSON, and back. JSON documents may be sparse: what they do not name
   // stays. The Read functions check everything and return the document in its canonical form:
   // known keys only, "Preset" replaced by the keys that it sets, transfer syntaxes as UIDs,
-  // integers as integers. They throw SettingError on the first value that is not acceptable, but
-  // for ReadSavedTuning.
+  // integers as integers. They throw SettingError on the first value that is not acceptable.
   // Plain functions; any thread.
 
   // A merge patch of the REST API: null is allowed, and kept, for a key, and for a section or its
@@ -23,14 +22,10 @@ namespace OrthancPerf
   Json::Value ReadTuningPatch(const Json::Value& patch);
 
   // A document of the configuration, found at "path" (for the messages): what is null, or unknown,
-  // is left out, the latter with a warning each.
+  // is left out, the latter with a warning each. "isSaved": by an earlier run, maybe one of a newer
+  // version. Then a wrong value is left out as well, if the document is an object.
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
-                                      std::vector<std::string>& warnings);
-
-  // What an earlier run has saved, maybe one of a newer version: a wrong value is left out as an
-  // unknown key is, with a warning each. Throws SettingError only if it is not an object.
-  Json::Value ReadSavedTuning(const Json::Value& document, const std::string& path,
-                              std::vector<std::string>& warnings);
+                                      std::vector<std::string>& warnings, bool isSaved = false);
 
   // The base with all values of a document that came from one of the Read functions; its nulls
   // change nothing

@@ -181,7 +181,17 @@ namespace OrthancPerf
     }
 
 
-    // What makes the keys of a section: of their names, kinds and members
+    template <typename Section>
+    bool AreEqual(Section Tuning::*section, const Section& a, const Section& b)
+    {
+      Tuning first;
+      Tuning second;
+      first.*section = a;
+      second.*section = b;
+      return first == second;
+    }
+
+
     template <typename Section>
     auto GetMakerOfKeys(const char* name, Section Tuning::*section)
     {
@@ -254,5 +264,59 @@ namespace OrthancPerf
                                     [&](const TuningKey& key)
                                     { return key.section == section && key.name == name; });
     return found == keys.end() ? nullptr : &*found;
+  }
+
+
+  // Divided first, as bytes times 100 may be no number any more
+  std::uint64_t MemoryAmount::Resolve(std::uint64_t memory) const
+  {
+    constexpr std::uint64_t WHOLE = 100;
+    return percent == 0 ? bytes : memory / WHOLE * percent;
+  }
+
+
+  std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
+  {
+    constexpr SocketBuffer BUFFER = {SocketBuffer::Mode::Default, 0};
+    const DicomSockets stock = {
+        false, false, BUFFER, BUFFER, std::chrono::seconds(0), std::chrono::seconds(0), ""};
+    return preset == SocketPreset::Stock   ? std::make_optional(stock)
+           : preset == SocketPreset::Tuned ? std::make_optional(DicomSockets())
+                                           : std::nullopt;
+  }
+
+
+  SocketPreset FindPreset(const DicomSockets& sockets)
+  {
+    for (const SocketPreset preset : GetAllSocketPresets())
+    {
+      if (GetPresetValues(preset) == sockets)
+      {
+        return preset;
+      }
+    }
+
+    return SocketPreset::Custom;
+  }
+
+
+  bool operator==(const Tuning& a, const Tuning& b)
+  {
+    const std::vector<TuningKey>& keys = GetTuningKeys();
+    return std::all_of(keys.begin(), keys.end(),
+                       [&](const TuningKey& key)
+                       { return key.name == PRESET || key.write(a) == key.write(b); });
+  }
+
+
+  bool operator==(const DicomSockets& a, const DicomSockets& b)
+  {
+    return AreEqual(&Tuning::dicomSockets, a, b);
+  }
+
+
+  bool operator==(const IngestTranscoding& a, const IngestTranscoding& b)
+  {
+    return AreEqual(&Tuning::ingestTranscoding, a, b);
   }
 }

@@ -187,9 +187,8 @@ namespace OrthancPerf
     {
       if (text)
       {
-        const std::string& saved = *text;
-        PutInForce(WithoutEmptySections(
-            ReadSavedTuning(ParseJson(saved.data(), saved.size()), SAVED_CHANGES, warnings)));
+        PutInForce(WithoutEmptySections(ReadTuningConfiguration(
+            ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings, true)));
       }
     }
     catch (const SettingError& e)

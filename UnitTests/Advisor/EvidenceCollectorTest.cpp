@@ -53,8 +53,35 @@ namespace OrthancPerf
       {
         for (int i = 0; i < looks; i++)
         {
-          collector_.OnRunnableTasks(tasks);
+          Snapshot snapshot;
+          snapshot.runnableTasks = tasks;
+          collector_.Look(snapshot);
         }
+      }
+
+      void Look(const std::vector<OpenAssociation>& open)
+      {
+        Snapshot snapshot;
+        snapshot.associations = open;
+        collector_.Look(snapshot);
+      }
+
+      void LookAtDeflated(const std::array<double, 2>& seconds)
+      {
+        Snapshot snapshot;
+        snapshot.deflateSeconds = seconds;
+        collector_.Look(snapshot);
+      }
+
+      void LookAtMemory(const AdmissionFigures& budget, bool canWait, double received,
+                        std::uint64_t peak)
+      {
+        Snapshot snapshot;
+        snapshot.budget = budget;
+        snapshot.canWait = canWait;
+        snapshot.received = received;
+        snapshot.peak = peak;
+        collector_.Look(snapshot);
       }
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
@@ -84,7 +111,7 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, WhatWasDeflatedFadesInMinutes)
   {
-    collector_.OnDeflated({100, 0});
+    LookAtDeflated({100, 0});
     FinishedRequest request;
     request.route = RouteClass::Archive;
     request.phases.back() = std::chrono::seconds(120);
@@ -92,13 +119,13 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(100, collector_.Gather().deflated[0].deflate);
     EXPECT_DOUBLE_EQ(120, collector_.Gather().deflated[0].requests);
 
-    collector_.OnDeflated({101, 0});
+    LookAtDeflated({101, 0});
     EXPECT_GT(101, collector_.Gather().deflated[0].deflate);
     EXPECT_LT(100, collector_.Gather().deflated[0].deflate);
 
     for (int look = 0; look < 1200; look++)  // ten minutes
     {
-      collector_.OnDeflated({101, 0});
+      LookAtDeflated({101, 0});
     }
 
     EXPECT_NEAR(100 * std::exp(-2), collector_.Gather().deflated[0].deflate, 1);
@@ -114,7 +141,7 @@ namespace OrthancPerf
     budget.waits = 7;
     budget.waited = std::chrono::seconds(8);
     budget.givenUp = 1;
-    collector_.OnMemory(budget, true, 10, 0);
+    LookAtMemory(budget, true, 10, 0);
     MemoryEvidence memory = collector_.Gather().memory;
     EXPECT_EQ(1000U, memory.budget);
     EXPECT_DOUBLE_EQ(7, memory.waits);
@@ -124,7 +151,7 @@ namespace OrthancPerf
 
     for (int look = 0; look < 1200; look++)  // ten minutes
     {
-      collector_.OnMemory(budget, true, 10, 0);
+      LookAtMemory(budget, true, 10, 0);
     }
 
     memory = collector_.Gather().memory;
@@ -136,15 +163,15 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, APeakIsEvidenceWhileItIsRecent)
   {
-    collector_.OnMemory({}, true, 0, 100);
+    LookAtMemory({}, true, 0, 100);
     EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
-    collector_.OnMemory({}, true, 0, 900);
+    LookAtMemory({}, true, 0, 900);
     EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
     now_ += std::chrono::seconds(290);
-    collector_.OnMemory({}, true, 0, 900);
+    LookAtMemory({}, true, 0, 900);
     EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
     now_ += std::chrono::seconds(10);
-    collector_.OnMemory({}, true, 0, 900);
+    LookAtMemory({}, true, 0, 900);
     EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
   }
 
@@ -153,7 +180,7 @@ namespace OrthancPerf
   {
     AdmissionFigures budget;
     budget.limit = 1000;
-    collector_.OnMemory(budget, false, 0, 0);
+    LookAtMemory(budget, false, 0, 0);
     EXPECT_EQ(0U, collector_.Gather().memory.budget);
     EXPECT_FALSE(collector_.Gather().memory.canWait);
   }
@@ -213,7 +240,7 @@ namespace OrthancPerf
   {
     collector_.OnTuningChanged(tuning_);
     Receive("CT1", 5);
-    collector_.Look({MakeOpenAssociation("CT1")});
+    Look({MakeOpenAssociation("CT1")});
     tuning_.dicomSockets.tcpNoDelay = false;
     collector_.OnTuningChanged(tuning_);
 
@@ -252,7 +279,7 @@ namespace OrthancPerf
   {
     Receive("CT1", 5);
     peers_.OnAssociationFinished(MakeAssociation("CT1"));
-    collector_.Look({MakeUnread("CT1", 1)});
+    Look({MakeUnread("CT1", 1)});
     now_ += std::chrono::minutes(6);
 
     const Evidence evidence = collector_.Gather();
@@ -282,9 +309,9 @@ namespace OrthancPerf
   {
     OpenAssociation association = MakeOpenAssociation("CT1");
     association.tcp->receiveWindow = 300'000;
-    collector_.Look({association});
+    Look({association});
     association.tcp->receiveWindow = 100'000;
-    collector_.Look({association});
+    Look({association});
     EXPECT_EQ(300'000U, GetPeer("CT1").tcp->receiveWindow);
   }
 
@@ -294,20 +321,20 @@ namespace OrthancPerf
     OpenAssociation association = MakeOpenAssociation("CT1");
     association.tcp->receiveWindow = 300'000;
     association.tcp->sendWindow = 200'000;
-    collector_.Look({association});
+    Look({association});
     association.tcp->receiveWindow = 100'000;
     association.tcp->sendWindow = 150'000;
 
     for (int minutes = 0; minutes < 9; minutes++)
     {
-      collector_.Look({association});
+      Look({association});
       EXPECT_EQ(300'000U, GetPeer("CT1").tcp->receiveWindow) << minutes;
       EXPECT_EQ(200'000U, GetPeer("CT1").tcp->sendWindow) << minutes;
       now_ += std::chrono::minutes(1);
     }
 
     now_ += std::chrono::minutes(1);
-    collector_.Look({association});
+    Look({association});
     EXPECT_EQ(100'000U, GetPeer("CT1").tcp->receiveWindow);
     EXPECT_EQ(150'000U, GetPeer("CT1").tcp->sendWindow);
   }
@@ -317,10 +344,10 @@ namespace OrthancPerf
   {
     OpenAssociation association = MakeOpenAssociation("CT1");
     association.tcp->receiveWindow = 300'000;
-    collector_.Look({association});
+    Look({association});
     association.tcp->receiveWindow = 100'000;
     now_ += std::chrono::hours(1);
-    collector_.Look({association});
+    Look({association});
     EXPECT_EQ(100'000U, GetPeer("CT1").tcp->receiveWindow);
   }
 
@@ -329,7 +356,7 @@ namespace OrthancPerf
   {
     std::vector<OpenAssociation> open(6, MakeUnread("CT1", 1000));
     open.push_back(MakeUnread("CT1", 0));
-    collector_.Look(open);
+    Look(open);
     EXPECT_DOUBLE_EQ(7, collector_.Gather().load.associations);
     EXPECT_DOUBLE_EQ(3, collector_.Gather().load.waiting);  // 7 open less 4 threads
   }
@@ -337,7 +364,7 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, NobodyWaitsWhereThereAreThreadsForAll)
   {
-    collector_.Look(std::vector<OpenAssociation>(DICOM_THREADS, MakeUnread("CT1", 1000)));
+    Look(std::vector<OpenAssociation>(DICOM_THREADS, MakeUnread("CT1", 1000)));
     EXPECT_DOUBLE_EQ(0, collector_.Gather().load.waiting);
   }
 
@@ -386,7 +413,7 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, LooksAtNothingAreNoEvidence)
   {
-    collector_.Look({});
+    Look({});
     EXPECT_DOUBLE_EQ(0, collector_.Gather().load.looks);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 #include "Metrics/Associations.h"
 #include "Tuning/TuningReader.h"
 

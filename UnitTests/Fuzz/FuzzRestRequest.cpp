@@ -4,7 +4,7 @@
 // of another server changes anything.
 #include "Advisor/Advisor.h"
 #include "Advisor/EvidenceCollector.h"
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 #include "Answers/AnswerCompression.h"
 #include "Fuzz/Require.h"
 #include "Metrics/History.h"
@@ -192,7 +192,9 @@ namespace
       }
 
       journal.Publish(stranger.MakeAssociation());
-      evidence.Look(stranger.ListOpen());
+      Snapshot snapshot;
+      snapshot.associations = stranger.ListOpen();
+      evidence.Look(snapshot);
       failures.OnTranscoding(stranger.MakeReport());
       failures.OnEnd(stranger.MakeReport());
 

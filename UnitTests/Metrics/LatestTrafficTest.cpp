@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Metrics/LatestTraffic.h"
+#include "Metrics/TrafficBucket.h"
 
 #include "Advisor/RuleTest.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Admission/AdmissionQueue.h"
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ namespace OrthancPerf
       {
         if (!facts.IsOlderThan(option.since))
         {
-          const std::uint64_t value = facts.GetNumber(option.name, option.defaultValue);
+          const std::uint64_t value = facts.Get(option.name, option.defaultValue);
           judgement.document[option.name] = static_cast<Json::UInt64>(value);
           judgement.figures[option.name] = static_cast<double>(value) * MEGABYTE;
           sum += static_cast<double>(value) * MEGABYTE;

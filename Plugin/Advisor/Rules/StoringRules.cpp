@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -266,7 +266,7 @@ namespace OrthancPerf
           std::min(MD5_PART * traffic.GetSeconds(Phase::Prepare), traffic.bytes / SLOW_MD5);
       const double total = traffic.GetTotalSeconds();
       std::optional<Judgement> judgement =
-          JudgeIf(facts.IsOn("StoreMD5ForAttachments", true) && total > 0 &&
+          JudgeIf(facts.Get("StoreMD5ForAttachments", true) && total > 0 &&
                       traffic.instances >= MINIMUM_INSTANCES &&
                       traffic.bytes >= LARGE_INSTANCE * traffic.instances &&
                       hashing >= MINIMUM_HASHING_SHARE * total,
@@ -277,7 +277,7 @@ namespace OrthancPerf
                   EstimateCost(hashing, total, traffic));
 
       // With which Orthanc does not start without the sums
-      if (judgement && facts.GetText("OverwriteInstances", "Never") == "IfChanged")
+      if (judgement && facts.Get<std::string>("OverwriteInstances", "Never") == "IfChanged")
       {
         judgement->document = MakeOption("StoreMD5ForAttachments", false);
         judgement->document["OverwriteInstances"] = "Never";

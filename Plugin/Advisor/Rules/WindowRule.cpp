@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/Rules/Rules.h"
+#include "Advisor/Rule.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/ServerFacts.h"
+#include "Advisor/Evidence.h"
 
 #include <algorithm>
 #include <fstream>
@@ -51,27 +51,6 @@ namespace OrthancPerf
   bool ServerFacts::IsStorageInDatabase() const
   {
     return configuration[databaseSection]["EnableStorage"] == Json::Value(true);
-  }
-
-
-  bool ServerFacts::IsOn(const char* option, bool defaultValue) const
-  {
-    const Json::Value& value = configuration[option];
-    return value.isBool() ? value.asBool() : defaultValue;
-  }
-
-
-  std::uint64_t ServerFacts::GetNumber(const char* option, std::uint64_t defaultValue) const
-  {
-    const Json::Value& value = configuration[option];
-    return value.isUInt64() ? value.asUInt64() : defaultValue;
-  }
-
-
-  std::string ServerFacts::GetText(const char* option, const char* defaultValue) const
-  {
-    const Json::Value& value = configuration[option];
-    return value.isString() ? value.asString() : defaultValue;
   }
 
 
