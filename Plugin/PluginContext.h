@@ -14,7 +14,7 @@
 #include "Metrics/RecentRequests.h"
 #include "Metrics/ServerTraffic.h"
 #include "Network/Probe.h"
-#include "Rest/PluginState.h"
+#include "Rest/Resources.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
 #include "Sdk/Orthanc.h"

@@ -4,7 +4,7 @@
 #include "Dicom/TransferSyntax.h"
 #include "Redirection/ModuleFolder.h"
 #include "Sdk/RestCallback.h"
-#include "Tuning/SettingError.h"
+#include "Tuning/Json.h"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,6 @@
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Tuning/Json.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 
 #include <algorithm>
@@ -295,7 +294,7 @@ namespace OrthancPerf
     return MakeObject({{"Resource", request_.resource},
                        {"Instances", ToJson(std::uint64_t(instances_.size()))},
                        {"FinishedInstances", ToJson(std::uint64_t(step_))},
-                       {"Results", ListJson(rows_, [](const Row& row) { return Describe(row); })}});
+                       {"Results", ListJson(rows_, Describe)}});
   }
 
 

@@ -158,9 +158,8 @@ namespace OrthancPerf
   {
     const auto list = [&instances](const RestRequest& request)
     {
-      return AnswerJson(ListJson(instances.Latest(GetLimit(request), ReadInstanceFilter(request)),
-                                 [](const FinishedInstance& instance)
-                                 { return Describe(instance); }));
+      return AnswerJson(
+          ListJson(instances.Latest(GetLimit(request), ReadInstanceFilter(request)), Describe));
     };
 
     const auto get = [&instances](const RestRequest& request)
@@ -188,16 +187,12 @@ namespace OrthancPerf
   {
     const auto get = [&requests](const RestRequest& request)
     {
-      const auto describe = [](const FinishedRequest& finished)
-      {
-        return Describe(finished);
-      };
       const RequestFilter filter = ReadRequestFilter(request);
       const std::size_t limit = GetLimit(request);
       Json::Value answer;
       answer["Classes"] = Describe(requests.Summarize());
-      answer["Latest"] = ListJson(requests.Latest(limit, filter), describe);
-      answer["Slowest"] = ListJson(requests.Slowest(limit, filter), describe);
+      answer["Latest"] = ListJson(requests.Latest(limit, filter), Describe);
+      answer["Slowest"] = ListJson(requests.Slowest(limit, filter), Describe);
       return AnswerJson(answer);
     };
 

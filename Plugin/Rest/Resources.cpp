@@ -79,8 +79,7 @@ namespace OrthancPerf
   {
     const auto get = [&advisor](const RestRequest&)
     {
-      return AnswerJson(
-          ListJson(advisor.Advise(), [](const Finding& finding) { return ToJson(finding); }));
+      return AnswerJson(ListJson(advisor.Advise(), ToJson));
     };
 
     router.Register("/perf/advice", HttpMethod::Get,
@@ -88,8 +87,7 @@ namespace OrthancPerf
 
     const auto getHistory = [&advisor](const RestRequest&)
     {
-      return AnswerJson(ListJson(advisor.GetHistory(),
-                                 [](const FindingRecord& record) { return ToJson(record); }));
+      return AnswerJson(ListJson(advisor.GetHistory(), ToJson));
     };
 
     router.Register("/perf/advice/history", HttpMethod::Get,

@@ -46,7 +46,9 @@ namespace OrthancPerf
   // What instances in one direction add up to
   Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates);
 
-  template <typename Values, typename Describe>
+  // A list of what "describe" makes of each; of the functions of its name, the one for these values
+  template <typename Values,
+            typename Describe = Json::Value (*)(const typename Values::value_type&)>
   Json::Value ListJson(const Values& values, Describe describe)
   {
     Json::Value list = Json::arrayValue;

@@ -164,12 +164,10 @@ namespace OrthancPerf
     Json::Value DescribeSockets(const Probe& probe, const ConnectionTracker& connections)
     {
       const SettingsTrial trial = probe.GetTrial();
-      return MakeObject(
-          {{"InForce", Describe(trial.inForce)},
-           {"Problems",
-            ListJson(trial.problems, [](const std::string& problem) { return problem; })},
-           {"Connections", ListJson(connections.ListOpen(Clock::now()),
-                                    [](const OpenAssociation& open) { return Describe(open); })}});
+      return MakeObject({{"InForce", Describe(trial.inForce)},
+                         {"Problems", ListJson(trial.problems,
+                                               [](const std::string& problem) { return problem; })},
+                         {"Connections", ListJson(connections.ListOpen(Clock::now()), Describe)}});
     }
 
 
@@ -195,8 +193,7 @@ namespace OrthancPerf
     {
       return MakeObject({{"Name", verdict.engine},
                          {"Available", verdict.isAvailable},
-                         {"Syntaxes", ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax)
-                                               { return Describe(syntax); })},
+                         {"Syntaxes", ListJson(verdict.syntaxes, Describe)},
                          {"Reason", IfAny(verdict.reason)}});
     }
 
@@ -222,15 +219,12 @@ namespace OrthancPerf
     Json::Value DescribeTranscoding(const TranscodingSources& sources)
     {
       const std::string problem = sources.getProblem();
-      return MakeObject(
-          {{"InEffect", problem.empty()},
-           {"Tested", sources.isTested()},
-           {"PluginLock", Describe(sources.lock)},
-           {"Reason", IfAny(problem)},
-           {"Engines", ListJson(sources.engines.GetVerdicts(),
-                                [](const EngineVerdict& verdict) { return Describe(verdict); })},
-           {"Failures", ListJson(sources.failures.Get(),
-                                 [](const EngineFailure& failure) { return Describe(failure); })}});
+      return MakeObject({{"InEffect", problem.empty()},
+                         {"Tested", sources.isTested()},
+                         {"PluginLock", Describe(sources.lock)},
+                         {"Reason", IfAny(problem)},
+                         {"Engines", ListJson(sources.engines.GetVerdicts(), Describe)},
+                         {"Failures", ListJson(sources.failures.Get(), Describe)}});
     }
   }
 
@@ -250,8 +244,7 @@ namespace OrthancPerf
       answer["DicomSockets"] = DescribeSockets(sources.probe, sources.connections);
       answer["Memory"] = DescribeMemory(sources.probe.admission);
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
-      answer["Windows"] = ListJson(sources.traffic.SummarizeWindows(),
-                                   [](const WindowSummary& window) { return Describe(window); });
+      answer["Windows"] = ListJson(sources.traffic.SummarizeWindows(), Describe);
       return AnswerJson(answer);
     };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/PerfConfiguration.h"
 
-#include "Tuning/SettingError.h"
+#include "Tuning/Json.h"
 #include "Tuning/TuningReader.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "Dicom/TransferSyntax.h"
 #include "Tuning/Json.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 
 #include <boost/algorithm/string/join.hpp>

@@ -2,7 +2,6 @@
 #include "Tuning/TuningStore.h"
 
 #include "Tuning/Json.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 
 #include <algorithm>

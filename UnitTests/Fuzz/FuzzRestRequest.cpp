@@ -12,7 +12,7 @@
 #include "Metrics/TranscodingMetrics.h"
 #include "Rest/Comparison.h"
 #include "Rest/Resources.h"
-#include "Rest/RestMessage.h"
+#include "Rest/RestRouter.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/Worker/WorkerChannel.h"

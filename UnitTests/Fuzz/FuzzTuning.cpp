@@ -6,7 +6,6 @@
 #include "Fuzz/Require.h"
 #include "Tuning/Json.h"
 #include "Tuning/PerfConfiguration.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningStore.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Metrics/PeerAssociations.h"
+#include "Metrics/PeerStatistics.h"
 
 #include "Metrics/Associations.h"
 

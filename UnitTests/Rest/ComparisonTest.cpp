@@ -3,7 +3,7 @@
 
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/ImageFile.h"
-#include "Tuning/SettingError.h"
+#include "Tuning/Json.h"
 
 #include <gtest/gtest.h>
 

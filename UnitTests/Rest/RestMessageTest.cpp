@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/RestMessage.h"
+#include "Rest/RestRouter.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Tuning/Json.h"
-#include "Tuning/SettingError.h"
 
 #include <gtest/gtest.h>
 

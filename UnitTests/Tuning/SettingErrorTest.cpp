@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/SettingError.h"
+#include "Tuning/Json.h"
 
 #include <gtest/gtest.h>
 

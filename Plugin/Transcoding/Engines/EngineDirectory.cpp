@@ -2,7 +2,7 @@
 #include "Transcoding/Engines/EngineDirectory.h"
 
 #include "Dicom/TransferSyntax.h"
-#include "Tuning/SettingError.h"
+#include "Tuning/Json.h"
 #include "Tuning/TuningSchema.h"
 
 #include <boost/algorithm/string/join.hpp>
