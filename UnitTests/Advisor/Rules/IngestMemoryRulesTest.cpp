@@ -97,8 +97,7 @@ namespace OrthancPerf
 
     evidence_.memory.givenUp = 0;
     evidence_.memory.waited = 5;
-    EXPECT_EQ("Large messages waited 5 s for memory in the last five minutes",
-              Judge("ingest-memory").title);
+    EXPECT_EQ("Large messages lately waited 5 s for memory", Judge("ingest-memory").title);
   }
 
 

@@ -35,7 +35,7 @@ test('each finding tells when it is reported, in plain text that ends', () => {
 
 test('a finding with variants tells of each', () => {
   expect(explainFinding('slow-reads')?.map((text) => text.split(/(?<=:)/)[0])).toEqual([
-    expect.stringMatching(/WaitsFor says to what:$/), 'Client:', 'Database:', 'Storage:', expect.stringMatching(/^In five minutes/),
+    expect.stringMatching(/WaitsFor says what they waited for:$/), 'Client:', 'Database:', 'Storage:', expect.stringMatching(/^In five minutes/),
   ]);
-  expect(explainFinding('window-sending')).toContain('Kernel: Autotuning has reached its limit. Evidence: The same with the window in force, at the last value of tcp_rmem.');
+  expect(explainFinding('window-sending')).toContain('Kernel: Autotuning has reached its limit. Evidence: The same with the receive window in force, which is 40 % or more of the last value of tcp_rmem.');
 });
