@@ -280,8 +280,8 @@ namespace OrthancPerf
            PerValue<Direction>("direction", &MetricFigures::setups,
                                [](const SetupHistogram& seconds) { return seconds; })},
           {"reads_total", COUNTER, "class, status",
-           "HTTP requests that read, by route and first digit of the status; C-GET, C-MOVE, "
-           "C-FIND.",
+           "HTTP requests that read, by class of route and first digit of the status; C-GET, "
+           "C-MOVE, C-FIND.",
            PerClass(
                [](MetricWriter& writer, const Labels& labels, const ReadSummary& reads)
                {
@@ -291,14 +291,16 @@ namespace OrthancPerf
                               If(reads.statuses[i] > 0, reads.statuses[i]));
                  }
                })},
-          {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
+          {"read_bytes_total", COUNTER, "class",
+           "Bytes of the responses to requests that read, with headers.",
            PerClass([](const ReadSummary& reads) { return If(reads.bytes > 0, reads.bytes); })},
           {"read_client_wait_seconds_total", COUNTER, "class",
-           "Waits for room in the client's window, or for DIMSE responses; part of the phase send.",
+           "Time that requests that read waited for room in the client's window, or for DIMSE "
+           "responses; part of the phase send.",
            PerClass([](const ReadSummary& reads)
                     { return If(reads.bytes > 0, reads.clientWait); })},
           {"read_phase_seconds", HISTOGRAM, "class, phase",
-           "Time of those requests: idle before them, receive, database, storage, work, send.",
+           "Time of requests that read, by phase; idle is the pause before them.",
            PerClass(By("phase", REQUEST_PHASES, &ReadSummary::phases))},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",
            "Smoothed TCP round trip of the latest association.",

@@ -179,7 +179,7 @@ namespace OrthancPerf
     router.Register("/perf/instances", HttpMethod::Get,
                     "The latest finished instances and their phases, newest first", list);
     router.Register("/perf/instances/{id}", HttpMethod::Get,
-                    "One of them, by its Orthanc identifier", get);
+                    "One of these instances, by its Orthanc identifier", get);
   }
 
 

@@ -192,6 +192,6 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/transcoding/compare", HttpMethod::Post,
-                    "Compare the engines on a stored instance or series, as a job", post);
+                    "Compare the transcoding engines on a stored instance or series", post);
   }
 }
