@@ -73,23 +73,23 @@ namespace OrthancPerf
   }
 
 
-  void InstanceInFlight::MarkStored(const std::optional<StoredFile>& file, const AskedWork& asked,
-                                    TimePoint now)
+  void InstanceInFlight::MarkStored(const StorageWork& stored, TimePoint now)
   {
-    const bool isStorageSeen = file || asked.storage;
+    const auto& [file, storage, database] = stored;
+    const bool isStorageSeen = file || storage;
 
     if (isStorageSeen)
     {
-      timeline.Mark(Phase::Prepare, file ? file->created : asked.storage->begin);
+      timeline.Mark(Phase::Prepare, file ? file->created : storage->begin);
       const TimePoint begin = timeline.GetLastMark();
-      timeline.Mark(Phase::Storage, file ? file->closed : asked.storage->end);
+      timeline.Mark(Phase::Storage, file ? file->closed : storage->end);
 
-      if (asked.storage)
+      if (storage)
       {
         // What is removed once the index is done (what the instance replaces) is no part of it
         const Duration length = timeline.GetLastMark() - begin;
-        timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, length));
-        instance.remote = *asked.storage;
+        timeline.AddBeside(Phase::Remote, std::min(storage->waited, length));
+        instance.remote = *storage;
       }
     }
 
@@ -98,10 +98,10 @@ namespace OrthancPerf
       timeline.AddBeside(Phase::Sync, *file->sync);
     }
 
-    if (asked.database)
+    if (database)
     {
-      timeline.AddBeside(Phase::Database, asked.database->waited);
-      instance.database = *asked.database;
+      timeline.AddBeside(Phase::Database, database->waited);
+      instance.database = *database;
     }
 
     timeline.Mark(isStorageSeen ? Phase::Index : Phase::Commit, now);

@@ -54,7 +54,7 @@ namespace OrthancPerf
     void MarkReceived(const Message& before, TimePoint now);
 
     // What was seen of its storing, which has ended
-    void MarkStored(const std::optional<StoredFile>& file, const AskedWork& asked, TimePoint now);
+    void MarkStored(const StorageWork& stored, TimePoint now);
     void SetStored(const KnownInstance& known);
 
     // It came in its message

@@ -167,8 +167,7 @@ namespace OrthancPerf
 
   void InstanceTracker::OnStored(TimePoint now, const KnownInstance& known)
   {
-    const std::optional<StoredFile> file = source_.TakeStoredFile();
-    const AskedWork asked = source_.TakeAskedWork();
+    const StorageWork stored = source_.TakeStorageWork();
 
     Change(
         [&]
@@ -177,7 +176,7 @@ namespace OrthancPerf
 
           if (instance != nullptr)
           {
-            instance->MarkStored(file, asked, now);
+            instance->MarkStored(stored, now);
           }
           else
           {

@@ -81,9 +81,10 @@ namespace OrthancPerf
   };
 
 
-  // What a thread has asked of servers for an instance
-  struct AskedWork
+  // What a thread has written, and asked of servers, for an instance
+  struct StorageWork
   {
+    std::optional<StoredFile> file;
     std::optional<ServerWork> storage;
     std::optional<ServerWork> database;
   };
@@ -123,7 +124,6 @@ namespace OrthancPerf
 
     // What the calling thread writes and asks is its instance's, of this size, until it is taken
     virtual void BeginStorage(TimePoint now, std::size_t size) noexcept = 0;
-    virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
-    virtual AskedWork TakeAskedWork() = 0;
+    virtual StorageWork TakeStorageWork() = 0;
   };
 }

@@ -46,22 +46,22 @@ namespace OrthancPerf
 
       return nullptr;
     }
+  }
 
 
-    std::string SayAnswer(std::uint16_t status, bool isDicom)
-    {
-      std::array<char, 8> text = {};
-      (void)std::snprintf(text.data(), text.size(), isDicom ? "0x%04X" : "%u",
-                          static_cast<unsigned>(status));
-      return std::string("Orthanc answered ") + text.data();
-    }
+  std::string SayAnswer(const std::string& subject, std::uint16_t status, bool isDicom)
+  {
+    std::array<char, 8> text = {};
+    (void)std::snprintf(text.data(), text.size(), isDicom ? "0x%04X" : "%u",
+                        static_cast<unsigned>(status));
+    return subject + " answered " + text.data();
   }
 
 
   Verdict Judge(const NotStored& instance)
   {
     const std::uint16_t status = instance.status.value_or(0);
-    const std::string answer = SayAnswer(status, instance.isDicom);
+    const std::string answer = SayAnswer("Orthanc", status, instance.isDicom);
     const char* const fault = FindFault(instance);
     const bool isFailure = fault != nullptr || (instance.isDicom ? status == OUT_OF_RESOURCES
                                                                  : status >= HTTP_BAD_REQUEST);

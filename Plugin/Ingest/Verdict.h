@@ -41,4 +41,7 @@ namespace OrthancPerf
   // are failures, and 202: the DICOMweb plugin answers 202 where some parts failed, 400 or 409
   // where all did.
   Verdict Judge(const NotStored& instance);
+
+  // "Orthanc answered 0xA700", "Orthanc answered 400"
+  std::string SayAnswer(const std::string& subject, std::uint16_t status, bool isDicom);
 }

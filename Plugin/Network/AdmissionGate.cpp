@@ -40,7 +40,7 @@ namespace OrthancPerf
       const ContextUse use;
       Connection* connection = FindRequest(use, fd);
 
-      if (connection == nullptr)
+      if (connection == nullptr || connection->requestBytes < connection->askAt)
       {
         return Answer::Go;
       }
@@ -154,7 +154,7 @@ namespace OrthancPerf
     if (Connection* connection = use.Find(fd))
     {
       use->tracker.OnServed(*connection, isStow, reading);
-      use.CloseMessage(*connection);  // of the request before, if its response was not seen
+      use.CloseMessage(fd);  // of the request before, if its response was not seen
     }
   }
 

@@ -18,7 +18,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // As that of WrittenFiles
     __attribute__((tls_model("initial-exec"))) thread_local AskedServers ofThisThread;
 
 
@@ -42,7 +41,7 @@ namespace OrthancPerf
       socklen_t size = sizeof(storage);
 
       if (GetSocketOption(fd, SOL_SOCKET, SO_TYPE) != SOCK_STREAM ||
-          getpeername(fd, address, &size) != 0 || IsServiceOfMachine(address, size))
+          getpeername(fd, address, &size) != 0)
       {
         return false;
       }
@@ -73,7 +72,6 @@ namespace OrthancPerf
       return isKnown ? MakePrintable({std::begin(address.sun_path), std::end(address.sun_path)})
                      : "";
     }
-
   }
 
 
@@ -94,9 +92,7 @@ namespace OrthancPerf
 
   void AskedServers::BeginReading(Served served, int client) noexcept
   {
-    *this = {};
-    isFollowing_ = true;
-    served_ = served;
+    Begin(served, TimePoint());
     client_ = client;
   }
 
@@ -113,19 +109,11 @@ namespace OrthancPerf
 
   void AskedServers::OnFileClosed(TimePoint now) noexcept
   {
-    const bool isDatabase = served_.isDatabase;
-    const TimePoint since = since_;
-    *this = {};
-
-    if (isDatabase)
-    {
-      isFollowing_ = true;
-      isAfterFile_ = true;
-      served_.isDatabase = true;
-      since_ = since;
-      end_ = now;
-      computedBefore_ = GetComputed();
-    }
+    Begin({false, served_.isDatabase}, since_);
+    isFollowing_ = served_.isDatabase;
+    isAfterFile_ = true;
+    end_ = now;
+    computedBefore_ = GetComputed();
   }
 
 
@@ -218,10 +206,10 @@ namespace OrthancPerf
   }
 
 
-  AskedWork AskedServers::Take()
+  StorageWork AskedServers::Take()
   {
     const AskedServers taken = std::exchange(*this, {});
-    AskedWork work;
+    StorageWork work;
 
     if (taken.serverCount_ > 0 && taken.served_.isStorage &&
         (taken.serverCount_ == 2 || !taken.served_.isDatabase))
@@ -348,9 +336,6 @@ namespace OrthancPerf
       return (isV6 ? "[" + ip + "]" : ip) + ":" + std::to_string(address.port);
     }
 
-    const Link* const end = links_.data() + linkCount_;
-    const Link* const found = std::find_if(
-        links_.data(), end, [server](const Link& link) { return link.server == server; });
-    return found == end ? "" : DescribeUnixSocket(found->fd);
+    return DescribeUnixSocket(servers_[server].connection);
   }
 }

@@ -69,15 +69,10 @@ namespace OrthancPerf
 
     ReadWaits GetReadWaits() const noexcept;
 
-    // It is about to write to the client, or to the destination of a C-MOVE; and has written
-    void OnAnswering(TimePoint now) noexcept
+    // It has written to the client, or to the destination of a C-MOVE
+    void OnAnswered(Duration writing) noexcept
     {
-      answeringSince_ = now;
-    }
-
-    void OnAnswered(TimePoint now) noexcept
-    {
-      waits_.writing += IsReading() ? now - answeringSince_ : Duration::zero();
+      waits_.writing += writing;
     }
 
     // It has waited for their DIMSE response
@@ -135,7 +130,7 @@ namespace OrthancPerf
     void OnClosing(int fd) noexcept;
 
     // What the thread has asked since Begin(). Allocates.
-    AskedWork Take();
+    StorageWork Take();
 
   private:
     struct Server
@@ -167,7 +162,6 @@ namespace OrthancPerf
     std::uint8_t serverCount_ = 0;
     int client_ = -1;  // connection of the request that reads; -1: there is none
     ReadWaits waits_;  // of that request, but for servers
-    TimePoint answeringSince_;
     bool isFollowing_ = false;
     bool isAfterFile_ = false;
     Served served_;

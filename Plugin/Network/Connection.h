@@ -5,7 +5,6 @@
 #include "Ingest/FinishedRequest.h"
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
-#include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Messages/DimseReader.h"
 #include "Network/Sockets/PeerAddress.h"
@@ -69,7 +68,6 @@ namespace OrthancPerf
   // What is reported of a connection when its message ends, or when the connection ends
   struct ExchangeFacts
   {
-    HostHash host = 0;                      // that was called, as it is configured
     MessageTimes message;                   // the one under way, or the latest
     std::optional<ReadingRequest> reading;  // the request under way, if it only reads
     ReadWaits waits;                        // of its thread, as it wrote last
@@ -84,6 +82,7 @@ namespace OrthancPerf
     static constexpr std::uint64_t NEVER = std::numeric_limits<std::uint64_t>::max();
 
     ExchangeState state = ExchangeState::Quiet;
+    PeerAddress peer;
     bool isAnswered = false;      // the association: accepted or rejected; a request to a peer
     bool isUpload = false;        // the request under way, to a peer: of an instance
     bool isAwaited = false;       // the peer's answer: Orthanc has nothing more to write
@@ -139,7 +138,6 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> bytesRead = 0;
     std::atomic<std::uint64_t> bytesWritten = 0;
     std::atomic<bool> isEncrypted = false;
-    SharedAddress peer;
     std::atomic<std::uint32_t> settingsRevision = 0;  // of the options set last; 0: none
 
     // The request is fixed once hasParties is set. Any thread may read it, without protection: one
@@ -210,11 +208,6 @@ namespace OrthancPerf
     }
 
     // To one of the latest messages
-    RememberedResponse& GetResponse(std::uint64_t messageSerial) noexcept
-    {
-      return responses[messageSerial % responses.size()];
-    }
-
     const RememberedResponse& GetResponse(std::uint64_t messageSerial) const noexcept
     {
       return responses[messageSerial % responses.size()];
@@ -223,19 +216,13 @@ namespace OrthancPerf
     // To the latest one
     RememberedResponse& GetResponse() noexcept
     {
-      return GetResponse(serial.load(std::memory_order_relaxed));
-    }
-
-    const RememberedResponse& GetResponse() const noexcept
-    {
-      return GetResponse(serial.load(std::memory_order_relaxed));
+      return responses[serial.load(std::memory_order_relaxed) % responses.size()];
     }
 
     // When that was written, so far
-    std::optional<TimePoint> GetAnsweredAt() const noexcept
+    std::optional<TimePoint> GetAnsweredAt() noexcept
     {
-      const RememberedResponse& response = GetResponse(serial.load(std::memory_order_relaxed));
-      const TimePoint at = response.lastByte.load(std::memory_order_relaxed);
+      const TimePoint at = GetResponse().lastByte.load(std::memory_order_relaxed);
       return at == TimePoint() ? std::nullopt : std::make_optional(at);
     }
 

@@ -39,9 +39,51 @@ namespace OrthancPerf
     }
 
 
+    void ForgetWait(Connection& connection) noexcept
+    {
+      connection.waited = Duration::zero();
+      connection.heldBack = Duration::zero();
+      connection.heldBackSince.reset();
+    }
+
+
+    // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
+    // What the kernel has held back of a response is one of the next message, and part of its
+    // "idle".
+    void TakeStall(Connection& connection) noexcept
+    {
+      const bool isInside = connection.state == (connection.IsOutgoing() ? ExchangeState::Response
+                                                                         : ExchangeState::Request);
+      const Duration stall = isInside ? connection.waited : connection.heldBack;
+
+      if (stall >= ConnectionTracker::STALL)
+      {
+        const bool isOfMessage =
+            connection.IsOutgoing() || connection.state == ExchangeState::Request;
+        StallSum& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
+        stalls.count++;
+        stalls.time += stall;
+        stalls.idle += isOfMessage ? Duration::zero() : stall;
+      }
+
+      ForgetWait(connection);
+    }
+
+
     bool BeginsWith(const std::uint8_t* data, std::size_t size, std::string_view text) noexcept
     {
       return size >= text.size() && std::equal(text.begin(), text.end(), data);
+    }
+
+
+    // Of one direction
+    void AddBytes(Connection& connection, std::atomic<std::uint64_t>& bytes,
+                  const std::uint8_t* data, std::size_t size) noexcept
+    {
+      if (bytes.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
+      {
+        connection.isEncrypted.store(true, RELAXED);
+      }
     }
 
 
@@ -87,11 +129,11 @@ namespace OrthancPerf
     connection.bytesRead.store(0, RELAXED);
     connection.bytesWritten.store(0, RELAXED);
     connection.isEncrypted.store(false, RELAXED);
-    connection.peer.Store(peer);
     connection.settingsRevision.store(0, RELAXED);
     connection.hasParties.store(false, RELAXED);
     connection.isAccepted.store(false, RELAXED);
     static_cast<ConnectionProgress&>(connection) = {};
+    connection.peer = peer;
     connection.kind.store(kind, std::memory_order_release);
     return &connection;
   }
@@ -129,7 +171,7 @@ namespace OrthancPerf
                                      bool isResolved) noexcept
   {
     // Of all others there may be many, and the queue is bounded
-    if (address.port == 0 || events.GetDestinations().IsPeer(address.port))
+    if (address.port == 0 || events.IsPeer(address.port))
     {
       ProbeEvent event;
       event.kind = isResolved ? ProbeEvent::Kind::Resolved : ProbeEvent::Kind::FailedCall;
@@ -138,19 +180,6 @@ namespace OrthancPerf
       event.address = address;
       events.Push(event);
     }
-  }
-
-  Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
-                                              HostHash host) noexcept
-  {
-    Connection* const connection = table.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
-
-    if (connection != nullptr)
-    {
-      connection->host = host;
-    }
-
-    return connection;
   }
 
   void ConnectionTracker::OnConnected(Connection& connection, TimePoint now) noexcept
@@ -176,16 +205,16 @@ namespace OrthancPerf
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
-    const std::uint16_t port = connection.peer.Load().port;
+    const std::uint16_t port = connection.peer.port;
     const bool isTls = size > 0 && data[0] == TLS_HANDSHAKE;
 
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
-    const bool isEncrypted = isTls && events.GetDestinations().IsEncryptedModality(port) &&
-                             !AskedServers::OfThisThread().MayAsk(now);
+    const bool isEncrypted =
+        isTls && events.IsEncryptedModality(port) && !AskedServers::OfThisThread().MayAsk(now);
     const bool isToPeer =
-        !isRequest && !isEncrypted && events.GetDestinations().IsPeer(port) &&
+        !isRequest && !isEncrypted && events.IsPeer(port) &&
         (isTls || BeginsWith(data, size, "GET ") || BeginsWith(data, size, POST)) &&
         MaySendToPeer(now);
 
@@ -219,34 +248,6 @@ namespace OrthancPerf
     }
   }
 
-  // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
-  // What the kernel has held back of a response is one of the next message, and part of its "idle".
-  void ConnectionTracker::TakeStall(Connection& connection) noexcept
-  {
-    const bool isInside = connection.state == (connection.IsOutgoing() ? ExchangeState::Response
-                                                                       : ExchangeState::Request);
-    const Duration stall = isInside ? connection.waited : connection.heldBack;
-
-    if (stall >= STALL)
-    {
-      const bool isOfMessage =
-          connection.IsOutgoing() || connection.state == ExchangeState::Request;
-      StallSum& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
-      stalls.count++;
-      stalls.time += stall;
-      stalls.idle += isOfMessage ? Duration::zero() : stall;
-    }
-
-    ForgetWait(connection);
-  }
-
-  void ConnectionTracker::ForgetWait(Connection& connection) noexcept
-  {
-    connection.waited = Duration::zero();
-    connection.heldBack = Duration::zero();
-    connection.heldBackSince.reset();
-  }
-
   void ConnectionTracker::OnLetGo(Connection& connection, TimePoint at) noexcept
   {
     if (connection.heldBackSince)
@@ -265,11 +266,7 @@ namespace OrthancPerf
 
     TakeStall(connection);
     connection.readAt = now;
-
-    if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
-    {
-      connection.isEncrypted.store(true, RELAXED);
-    }
+    AddBytes(connection, connection.bytesRead, data, size);
 
     if (connection.IsOutgoing())
     {
@@ -295,12 +292,7 @@ namespace OrthancPerf
     const bool hasWaited = connection.waited >= STALL;
     connection.isAwaited = false;
     ForgetWait(connection);
-    AskedServers::OfThisThread().OnAnswered(now);
-
-    if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
-    {
-      connection.isEncrypted.store(true, RELAXED);
-    }
+    AddBytes(connection, connection.bytesWritten, data, size);
 
     if (connection.IsOutgoing())
     {
@@ -362,7 +354,7 @@ namespace OrthancPerf
 
     if (reading)
     {
-      BeginReading(connection);
+      AskedServers::OfThisThread().BeginReading(served.load(RELAXED), connection.fd);
     }
   }
 
@@ -374,7 +366,7 @@ namespace OrthancPerf
       FinishConnection(connection, now);
     }
     else if ((connection.connectError != 0 || !connection.connectedAt) &&
-             (!events.GetDestinations().IsPeer(connection.peer.Load().port) || MaySendToPeer(now)))
+             (!events.IsPeer(connection.peer.port) || MaySendToPeer(now)))
     {
       AddCall(ProbeEvent::Kind::FailedCall, connection, now);
     }

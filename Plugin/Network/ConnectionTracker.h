@@ -16,7 +16,6 @@
 
 namespace OrthancPerf
 {
-  // How connections are recognised
   struct WatchedPlaces
   {
     std::uint16_t dicomPort = 0;  // of Orthanc's DICOM server; 0: none
@@ -53,12 +52,13 @@ namespace OrthancPerf
     Connection* OnAccepted(int fd, std::uint16_t localPort, const PeerAddress& peer,
                            TimePoint now) noexcept;
 
-    // Orthanc has looked a name up: of this host, which has this address, or none. Port 0: any.
+    // Orthanc has looked up this host, which has this address, or none. Port 0: any.
     void OnLookedUp(HostHash host, const PeerAddress& address, bool isResolved) noexcept;
 
-    // A socket is about to be connected, to this host
-    Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
-                             HostHash host = 0) noexcept;
+    Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now) noexcept
+    {
+      return table.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+    }
 
     void OnConnected(Connection& connection, TimePoint now) noexcept;
 
@@ -85,7 +85,6 @@ namespace OrthancPerf
     void OnServed(Connection& connection, bool isStow,
                   const std::optional<ReadingRequest>& reading = std::nullopt) noexcept;
 
-    // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;
 
     // CurrentMessages.cpp: IMessageSource, for connections that Orthanc has accepted
@@ -95,8 +94,7 @@ namespace OrthancPerf
     Phase GetStoringPhase(const MessageId& id) const noexcept override;
     void NameRequestor(const std::string& title) noexcept override;
     void BeginStorage(TimePoint now, std::size_t size) noexcept override;
-    std::optional<StoredFile> TakeStoredFile() noexcept override;
-    AskedWork TakeAskedWork() override;
+    StorageWork TakeStorageWork() override;
 
     // The connection that the calling thread has read last; -1: none that is known
     int GetCurrentConnection() const noexcept;
@@ -113,9 +111,6 @@ namespace OrthancPerf
 
     // The calling thread has read from this connection; null: it has sent
     void SetCurrent(Connection* connection) noexcept;
-
-    // The request under way only reads, as is known once its header was read
-    void BeginReading(const Connection& connection) noexcept;
 
     // Exchanges.cpp
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
@@ -149,17 +144,12 @@ namespace OrthancPerf
     void FinishConnection(Connection& connection, TimePoint now) noexcept;
 
     // Orthanc has refused an instance before it asked a plugin
-    void AddRefused(const Connection& connection) noexcept;
+    void AddRefused(Connection& connection) noexcept;
 
     // A call by this thread, and what came of it by now
     void AddCall(ProbeEvent::Kind kind, const Connection& connection, TimePoint now) noexcept;
 
     // The calling thread's former instance or request is over, whether it was taken or has failed
     static void EndStorage() noexcept;
-
-    static void TakeStall(Connection& connection) noexcept;
-    static void ForgetWait(Connection& connection) noexcept;
-
-    const std::uint64_t id_;
   };
 }

@@ -22,18 +22,10 @@ namespace OrthancPerf
     struct ThreadWork
     {
       Connection* connection;
-      std::uint64_t tracker;  // whose connection that is: the thread may outlive it
-      std::uint64_t serial;   // of the message: its connection may be closed, and another one there
+      std::uint64_t serial;  // of the message: its connection may be closed, and another one there
     };
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
-
-
-    std::uint64_t MakeTrackerId()
-    {
-      static std::atomic<std::uint64_t> next = 1;
-      return next++;
-    }
 
 
     OpenAssociation Describe(const Connection& connection, TimePoint now)
@@ -43,8 +35,8 @@ namespace OrthancPerf
       association.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
       association.isAccepted = connection.isAccepted.load(RELAXED);
       association.parties = hasParties ? ToParties(connection.request) : AssociationParties();
-      association.peer =
-          ToPeer(connection.request, hasParties, !connection.IsOutgoing(), connection.peer.Load());
+      association.peer = ToPeer(connection.request, hasParties, !connection.IsOutgoing(),
+                                PeerAddress::From(connection.fd, &getpeername));
 
       if (connection.IsEncrypted() && association.peer.name.empty())
       {
@@ -63,8 +55,9 @@ namespace OrthancPerf
   }
 
 
-  ConnectionTracker::ConnectionTracker() : id_(MakeTrackerId())
+  ConnectionTracker::ConnectionTracker()
   {
+    work = {};  // of an earlier tracker
   }
 
 
@@ -82,8 +75,8 @@ namespace OrthancPerf
     message.id.connection = static_cast<std::uint32_t>(connection->fd);
     message.id.serial = connection->serial.load(RELAXED);
     message.isDicom = connection->IsDicom();
-    const PeerAddress address = connection->peer.Load();
-    message.peer = ToPeer(connection->request, connection->hasParties.load(RELAXED), true, address);
+    message.peer =
+        ToPeer(connection->request, connection->hasParties.load(RELAXED), true, connection->peer);
     return message;
   }
 
@@ -99,7 +92,7 @@ namespace OrthancPerf
   // descriptor is beyond those that are watched.
   Connection* ConnectionTracker::FindCurrent() const noexcept
   {
-    const bool isOpen = work.connection != nullptr && work.tracker == id_ &&
+    const bool isOpen = work.connection != nullptr &&
                         work.connection->closedSerial.load(std::memory_order_acquire) < work.serial;
     return isOpen ? work.connection : nullptr;
   }
@@ -176,29 +169,18 @@ namespace OrthancPerf
   }
 
 
-  void ConnectionTracker::BeginReading(const Connection& connection) noexcept
-  {
-    AskedServers::OfThisThread().BeginReading(served.load(RELAXED), connection.fd);
-  }
-
-
-  std::optional<StoredFile> ConnectionTracker::TakeStoredFile() noexcept
+  StorageWork ConnectionTracker::TakeStorageWork()
   {
     GatheredFile::OfThisThread().Expect(0);
-    return WrittenFiles::OfThisThread().Take();
-  }
-
-
-  AskedWork ConnectionTracker::TakeAskedWork()
-  {
-    return AskedServers::OfThisThread().Take();
+    StorageWork work = AskedServers::OfThisThread().Take();
+    work.file = WrittenFiles::OfThisThread().Take();
+    return work;
   }
 
 
   void ConnectionTracker::SetCurrent(Connection* connection) noexcept
   {
     work.connection = connection;
-    work.tracker = id_;
     work.serial = connection == nullptr ? 0 : connection->serial.load(RELAXED);
   }
 

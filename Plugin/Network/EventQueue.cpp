@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/EventQueue.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    Call ToCall(const ProbeEvent& event)
-    {
-      return {event.thread, event.address, event.begunAt, event.endedAt};
-    }
+    // A failed call counts once no other one has replaced it for so long
+    constexpr Duration HELD = std::chrono::seconds(1);
   }
 
 
@@ -31,7 +31,19 @@ namespace OrthancPerf
   void EventQueue::SetDestinations(std::vector<Destination> destinations)
   {
     const std::lock_guard<std::mutex> lock(draining_);
-    destinations_.Set(std::move(destinations));
+    std::vector<std::uint8_t> owners(ports_.size());
+    destinations_ = std::move(destinations);
+
+    for (const Destination& one : destinations_)
+    {
+      owners[one.port] |= one.isPeer ? PEER : one.isEncrypted ? ENCRYPTED : 0;
+    }
+
+    // A port that stays is never missing meanwhile
+    for (std::size_t port = 0; port < ports_.size(); port++)
+    {
+      ports_[port].store(owners[port], std::memory_order_relaxed);
+    }
   }
 
 
@@ -45,9 +57,13 @@ namespace OrthancPerf
       Publish(journal, event);
     }
 
-    for (const FinishedAssociation& failure : destinations_.TakeFailed(now))
+    for (FailedCall& call : failed_)
     {
-      journal.Publish(failure);
+      if (!call.isTold && now - call.latest.endedAt >= HELD)
+      {
+        call.isTold = true;
+        journal.Publish(ToAssociation(call.latest, call.title));
+      }
     }
   }
 
@@ -58,8 +74,7 @@ namespace OrthancPerf
     const bool isToPeer =
         !event.isDicom && event.direction == Direction::Send && event.kind != Kind::Resolved;
     const bool hasFailed = event.kind == Kind::FailedCall;
-    const Destination* const found =
-        isToPeer || hasFailed ? destinations_.Find(event.host, event.address) : nullptr;
+    const Destination* const found = isToPeer || hasFailed ? Find(event) : nullptr;
     const bool isPeer = found != nullptr && found->isPeer;
 
     // Orthanc has called something else: another server with a peer's port, or a database. Under
@@ -83,15 +98,108 @@ namespace OrthancPerf
       case Kind::FailedCall:
         if (isPeer && event.outcome != AssociationOutcome::Unresolved)
         {
-          return destinations_.OnFailed(ToCall(event), ToAssociation(event, title));
+          return HoldBack(event, title);
         }
         [[fallthrough]];
       case Kind::Association:
         return journal.Publish(ToAssociation(event, title));
       case Kind::Connected:
-        return destinations_.OnConnected(ToCall(event), title);
+        if (const auto former = FindFormer(event, title); former != failed_.end())
+        {
+          failed_.erase(former);
+        }
+        return;
       case Kind::Resolved:
-        return destinations_.Learn(event.host, event.address);
+        return Learn(event);
     }
+  }
+
+
+  void EventQueue::Learn(const ProbeEvent& event)
+  {
+    if (FindHost(event.host, event.address.port) == nullptr)
+    {
+      return;
+    }
+
+    const auto known = std::find_if(addresses_.begin(), addresses_.end(),
+                                    [&event](const Address& one) {
+                                      return one.ip == event.address.ip && one.host == event.host;
+                                    });
+
+    if (known != addresses_.end())
+    {
+      addresses_.erase(known);
+    }
+
+    addresses_.push_back({event.address.ip, event.host});
+  }
+
+
+  void EventQueue::HoldBack(const ProbeEvent& call, const std::string& title)
+  {
+    if (const auto former = FindFormer(call, title); former != failed_.end())
+    {
+      former->latest = call;
+    }
+    else
+    {
+      failed_.push_back({call.address, call, title});
+    }
+  }
+
+
+  // The latest one that this continues, with the next address of the host: the same one again is
+  // another call
+  EventQueue::FailedCalls::iterator EventQueue::FindFormer(const ProbeEvent& call,
+                                                           const std::string& title)
+  {
+    const auto isFormer = [&](const FailedCall& former)
+    {
+      const bool isSame =
+          former.first.ip == call.address.ip && former.first.port == call.address.port;
+      return former.latest.thread == call.thread && former.title == title && !isSame &&
+             call.endedAt - call.length - former.latest.endedAt < HELD;
+    };
+    const auto found = std::find_if(failed_.rbegin(), failed_.rend(), isFormer);
+    return found == failed_.rend() ? failed_.end() : std::prev(found.base());
+  }
+
+
+  // The first with this address, by the host that was found there last; of a name without an
+  // address, the first with this host, and this port but 0. Null: Orthanc has called something
+  // else, as a database.
+  const Destination* EventQueue::Find(const ProbeEvent& event) const
+  {
+    const PeerAddress& address = event.address;
+
+    if (event.host != 0)
+    {
+      return FindHost(event.host, address.port);
+    }
+
+    // Neither DCMTK nor libcurl looks an address up that is one already
+    const Destination* found = FindHost(HashHost(address.ToString()), address.port);
+
+    for (auto known = addresses_.rbegin(); found == nullptr && known != addresses_.rend(); ++known)
+    {
+      found = known->ip == address.ip ? FindHost(known->host, address.port) : nullptr;
+    }
+
+    return found;
+  }
+
+
+  const Destination* EventQueue::FindHost(HostHash host, std::uint16_t port) const
+  {
+    for (const Destination& destination : destinations_)
+    {
+      if (destination.host == host && (port == 0 ? !destination.isPeer : destination.port == port))
+      {
+        return &destination;
+      }
+    }
+
+    return nullptr;
   }
 }

@@ -154,8 +154,9 @@ namespace OrthancPerf
     connection.read.Forget();
 
     const std::uint64_t serial = connection.serial.load(RELAXED) + 1;
-    connection.GetResponse(serial).lastByte.store(TimePoint(), RELAXED);
-    connection.GetResponse(serial).status.store(-1, RELAXED);
+    RememberedResponse& response = connection.responses[serial % connection.responses.size()];
+    response.lastByte.store(TimePoint(), RELAXED);
+    response.status.store(-1, RELAXED);
     connection.serial.store(serial, std::memory_order_release);
 
     connection.message = {};
@@ -191,7 +192,7 @@ namespace OrthancPerf
       connection.reading->product.Assign(connection.request.callingTitle.View());
       connection.asked = connection.message;
       connection.responseBytes = 0;
-      BeginReading(connection);
+      AskedServers::OfThisThread().BeginReading(served.load(RELAXED), connection.fd);
     }
   }
 

@@ -23,7 +23,7 @@ namespace OrthancPerf
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
 
-    ProbeEvent MakeEvent(Kind kind, const Connection& connection) noexcept
+    ProbeEvent MakeEvent(Kind kind, Connection& connection) noexcept
     {
       const std::optional<TimePoint> answered = connection.GetAnsweredAt();
       const std::int32_t status = connection.GetResponse().status.load(RELAXED);
@@ -36,7 +36,7 @@ namespace OrthancPerf
       event.hasParties = connection.hasParties.load(RELAXED);
       event.isAccepted = connection.isAccepted.load(RELAXED);
       event.request = connection.request;
-      event.address = connection.peer.Load();
+      event.address = connection.peer;
       event.endedAt = answered.value_or(connection.message.lastByte);
       event.bytesReceived = connection.bytesRead.load(RELAXED);
       event.bytesSent = connection.bytesWritten.load(RELAXED);
@@ -81,7 +81,7 @@ namespace OrthancPerf
 
     // How a connection to a peer has ended. Orthanc closes it where the peer does not answer in
     // time.
-    AssociationOutcome JudgePeer(const Connection& connection) noexcept
+    AssociationOutcome JudgePeer(Connection& connection) noexcept
     {
       const bool isTls = connection.IsEncrypted();
 
@@ -278,7 +278,7 @@ namespace OrthancPerf
   }
 
 
-  void ConnectionTracker::AddRefused(const Connection& connection) noexcept
+  void ConnectionTracker::AddRefused(Connection& connection) noexcept
   {
     ProbeEvent event = MakeEvent(Kind::Instance, connection);
     event.bytesReceived = connection.requestBytes;
@@ -293,12 +293,10 @@ namespace OrthancPerf
     ProbeEvent event;
     event.kind = kind;
     event.isDicom = kind != Kind::Connected;
-    event.host = connection.host;
-    event.address = connection.peer.Load();
+    event.address = connection.peer;
     event.thread = static_cast<std::uint64_t>(pthread_self());
-    event.begunAt = connection.openedAt.load(RELAXED);
     event.endedAt = now;
-    event.length = now - event.begunAt;
+    event.length = now - connection.openedAt.load(RELAXED);
     event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
                     : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
                                                        : AssociationOutcome::Unreachable;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <sys/types.h>
 #include <unistd.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -62,13 +63,6 @@ namespace OrthancPerf
       return context_ == nullptr ? nullptr : context_->tracker.table.Find(fd);
     }
 
-    // The same, if it is of this kind
-    Connection* Find(int fd, ConnectionKind kind) const noexcept
-    {
-      Connection* const connection = Find(fd);
-      return connection != nullptr && connection->GetKind() == kind ? connection : nullptr;
-    }
-
     // The same, if it is known for what it is
     Connection* FindRecognised(int fd) const noexcept
     {
@@ -96,22 +90,14 @@ namespace OrthancPerf
       return context_ != nullptr;
     }
 
-    // The message under way on a connection of this context is over
-    void CloseMessage(Connection& connection) const noexcept
-    {
-      if (connection.isCounted)
-      {
-        connection.isCounted = false;
-        context_->admission.Close(connection.fd);
-      }
-    }
-
-    // The same; its connection may have been closed behind our backs (dup2(2))
+    // The message under way is over; its connection may have been closed behind our backs (dup2(2))
     void CloseMessage(int fd) const noexcept
     {
-      if (Connection* connection = Find(fd))
+      Connection* const connection = Find(fd);
+
+      if (connection != nullptr && std::exchange(connection->isCounted, false))
       {
-        CloseMessage(*connection);
+        context_->admission.Close(fd);
       }
     }
 

@@ -25,7 +25,6 @@ namespace OrthancPerf
     Probe(const WatchedPlaces& places, ConnectionTracker& tracker,
           GotPatcher::ModuleFilter filter = {}, const DcmtkEnvironment& environment = {});
 
-    // Removes
     ~Probe();
 
     Probe(const Probe&) = delete;
@@ -46,17 +45,14 @@ namespace OrthancPerf
       return isInstalled_;
     }
 
-    // Why it is not installed
     std::string GetProblem() const;
 
-    // The functions that are watched, and through how many slots; none before Install()
     std::vector<RedirectionState> GetStates() const;
 
     // In force with the next call on each DICOM connection, also on live ones. What the kernel caps
     // or refuses is in GetTrial().
     void SetSettings(const DicomSockets& settings);
 
-    // What the kernel makes of the settings in force
     SettingsTrial GetTrial() const;
 
     AdmissionQueue admission{ConnectionTable::CAPACITY};

@@ -4,9 +4,7 @@
 #include "Ingest/Verdict.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/endian/conversion.hpp>
-#include <cstdio>
 #include <utility>
 
 namespace OrthancPerf
@@ -50,7 +48,6 @@ namespace OrthancPerf
     }
 
 
-    // A peer's answer
     std::string DescribeHttp(const std::optional<std::uint16_t>& status)
     {
       return status ? "HTTP status " + std::to_string(*status) : "no HTTP response";
@@ -76,9 +73,7 @@ namespace OrthancPerf
 
       if (event.status && !IsHeld(*event.status))
       {
-        std::array<char, 8> text = {};
-        (void)std::snprintf(text.data(), text.size(), "0x%04X", *event.status);
-        return std::string("the receiver answered ") + text.data() +
+        return SayAnswer("the receiver", *event.status, true) +
                Explain(FAILURES, *event.status, "");
       }
 

@@ -33,9 +33,9 @@ namespace OrthancPerf
     Direction direction = Direction::Send;
     AssociationOutcome outcome = AssociationOutcome::Released;
     AssociateRequest request;
+    HostHash host = 0;  // that was looked up
     PeerAddress address;
-    std::uint64_t thread = 0;  // that has called, as the next one
-    TimePoint begunAt;
+    std::uint64_t thread = 0;  // that has called
     TimePoint endedAt;
     Duration length = Duration::zero();
     std::optional<Duration> connect;

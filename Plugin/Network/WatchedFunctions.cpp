@@ -14,9 +14,9 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <utility>
 
 namespace OrthancPerf
 {
@@ -71,36 +71,22 @@ namespace OrthancPerf
       return result;
     }
 
-    // The host whose address this thread has looked up, until it connects. Laid out with the thread
-    // itself, as in CurrentMessages.cpp.
-    __attribute__((tls_model("initial-exec"))) thread_local HostHash lookedUp = 0;
-
-    // The thread has asked for the addresses of this host, as getaddrinfo(3) has it; null: it has
-    // none
+    // This host has these addresses, as getaddrinfo(3) has answered; null: it has none. DCMTK asks
+    // for any service, libcurl by a thread of its own.
     void AfterLookUp(const char* host, const char* service, const addrinfo* found) noexcept
     {
       const ContextUse use;
       const HostHash hash = HashHost(host);
-      PeerAddress none;
-
-      // DCMTK asks for any service, and connects by the same thread
-      if (service == nullptr)
-      {
-        lookedUp = found != nullptr ? hash : 0;
-      }
-      else
-      {
-        const char* const end = service + std::strlen(service);
-        std::from_chars(service, end, none.port);
-      }
 
       if (use && found == nullptr)
       {
+        PeerAddress none;
+        const std::string_view port = service == nullptr ? "" : service;
+        std::from_chars(port.data(), port.data() + port.size(), none.port);
         use->tracker.OnLookedUp(hash, none, false);
       }
 
-      // libcurl asks by a thread of its own
-      for (int i = 0; use && none.port != 0 && found != nullptr && i < LOOKED_AT; i++)
+      for (int i = 0; use && found != nullptr && i < LOOKED_AT; i++)
       {
         use->tracker.OnLookedUp(hash, PeerAddress::From(found->ai_addr, found->ai_addrlen), true);
         found = found->ai_next;
@@ -128,7 +114,7 @@ namespace OrthancPerf
       if (use && peer.port != 0 && GetSocketOption(fd, SOL_SOCKET, SO_TYPE) == SOCK_STREAM)
       {
         use.CloseMessage(fd);
-        use->tracker.OnConnecting(fd, peer, Clock::now(), std::exchange(lookedUp, 0));
+        use->tracker.OnConnecting(fd, peer, Clock::now());
       }
     }
 
@@ -219,13 +205,18 @@ namespace OrthancPerf
   void AfterConnect(int fd, int error) noexcept
   {
     const ContextUse use;
-    Connection* const connection = use.Find(fd, ConnectionKind::OutgoingCandidate);
+    Connection* const connection = use.Find(fd);
 
-    if (connection != nullptr && error == 0)
+    if (connection == nullptr || connection->GetKind() != ConnectionKind::OutgoingCandidate)
+    {
+      return;
+    }
+
+    if (error == 0)
     {
       use->tracker.OnConnected(*connection, Clock::now());
     }
-    else if (connection != nullptr)
+    else
     {
       connection->connectError = error;
     }
@@ -239,7 +230,7 @@ namespace OrthancPerf
 
     if (connection != nullptr && getpid() == use->process)
     {
-      use.CloseMessage(*connection);
+      use.CloseMessage(fd);
       use->tracker.OnClosing(*connection, Clock::now());
     }
   }

@@ -53,9 +53,7 @@ namespace OrthancPerf
 
     // ---- Waiting --------------------------------------------------------------------------------
 
-    // The thread is about to wait, or to read: "mustAsk" says whether MayRead (AdmissionGate.h) is
-    // to be asked before it
-    Watch TurnTo(int fd, bool* mustAsk = nullptr) noexcept
+    Watch TurnTo(int fd) noexcept
     {
       const ContextUse use;
       Connection* connection = use.FindRecognised(fd);
@@ -66,13 +64,6 @@ namespace OrthancPerf
       }
 
       use.Tune(*connection);
-
-      if (mustAsk != nullptr)
-      {
-        *mustAsk = use->admission.IsActive() && connection->state == ExchangeState::Request &&
-                   connection->requestBytes >= connection->askAt;
-      }
-
       return connection->IsDicom() ? Watch::Wait : Watch::Duration;
     }
 
@@ -165,7 +156,7 @@ namespace OrthancPerf
 
       for (const pollfd* one = begin; one != end; one++)
       {
-        if (Connection* connection = use.Find(one->fd, ConnectionKind::HttpOutgoing))
+        if (Connection* connection = use.Find(one->fd))
         {
           connection->isAwaited = (one->events & POLLOUT) == 0;
         }
@@ -227,13 +218,14 @@ namespace OrthancPerf
         // What is left for a PDU of DCMTK's time-out (-1: it has none) is less than nothing where
         // the sender was held back meanwhile. Debian's DCMTK would wait for ever then.
         const int ready = original(0);
-        return ready != 0 || timeout < -1 ? ready : WaitAndLook(fds->fd, timeout, original);
+
+        if (ready != 0 || timeout < -1)
+        {
+          return ready;
+        }
       }
 
-      const TimePoint from = Clock::now();
-      const int result = original(timeout);
-      AfterWait(fds->fd, from);
-      return result;
+      return WaitAndLook(fds->fd, timeout, original);
     }
 
     int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available)
@@ -312,10 +304,9 @@ namespace OrthancPerf
     ssize_t Receive(int fd, void* buffer, std::size_t size, int flags, const Original& original)
     {
       const bool isReading = size != 0 && (flags & NO_READING) == 0;
-      bool mustAsk = false;
-      const Watch watch = isReading ? TurnTo(fd, &mustAsk) : Watch::Nothing;
+      const Watch watch = isReading ? TurnTo(fd) : Watch::Nothing;
 
-      if (mustAsk && !MayRead(fd))
+      if (watch != Watch::Nothing && !MayRead(fd))
       {
         AfterRead(fd, buffer, -1, {});
         return -1;
@@ -328,28 +319,20 @@ namespace OrthancPerf
                                     { servers.OnRead(fd, result, from, Clock::now()); });
       }
 
+      // Without waiting, MSG_WAITALL would come back with less than it was asked for
+      const bool isTried = watch == Watch::Wait && (flags & MSG_WAITALL) == 0;
+      const int error = errno;
+      ssize_t result = isTried ? recv(fd, buffer, size, flags | MSG_DONTWAIT) : -1;
       std::optional<TimePoint> from;
 
-      // Without waiting, MSG_WAITALL would come back with less than it was asked for
-      if (watch == Watch::Duration || (flags & MSG_WAITALL) != 0)
-      {
-        from = Clock::now();
-        const ssize_t result = original();
-        AfterRead(fd, buffer, result, from);
-        return result;
-      }
-
-      const int error = errno;
-      ssize_t result = recv(fd, buffer, size, flags | MSG_DONTWAIT);
-
-      if (result < 0 && errno == ENOTSOCK)
+      if (isTried && result < 0 && errno == ENOTSOCK)
       {
         Forget(fd);
         errno = error;
         return original();
       }
 
-      if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+      if (!isTried || (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
       {
         BeforeWait(fd);
         from = Clock::now();
@@ -400,28 +383,29 @@ namespace OrthancPerf
       }
 
       use.Tune(*connection);
-
-      if (AskedServers::OfThisThread().IsReading())
-      {
-        AskedServers::OfThisThread().OnAnswering(Clock::now());
-      }
-
       return true;
     }
 
-    void AfterWrite(int fd, const void* buffer, std::size_t size) noexcept
+    // "from": when the call began, on a thread that serves a request that reads
+    void AfterWrite(int fd, const void* buffer, std::size_t size, TimePoint from) noexcept
     {
       const ContextUse use;
 
       if (Connection* connection = use.Find(fd))
       {
         const TimePoint now = Clock::now();
+
+        if (AskedServers::OfThisThread().IsReading())
+        {
+          AskedServers::OfThisThread().OnAnswered(now - from);
+        }
+
         use->tracker.OnWritten(*connection, ToBytes(buffer), size, now);
 
         // Orthanc answers when it is done with the request
         if (connection->state == ExchangeState::Response)
         {
-          use.CloseMessage(*connection);
+          use.CloseMessage(fd);
         }
       }
     }
@@ -430,12 +414,13 @@ namespace OrthancPerf
     ssize_t Send(int fd, const void* buffer, std::size_t size, const Original& original)
     {
       const bool isWatched = BeforeWrite(fd, buffer, size);
-      const ssize_t result = original();
       AskedServers& servers = AskedServers::OfThisThread();
+      const TimePoint from = servers.IsReading() ? Clock::now() : TimePoint();
+      const ssize_t result = original();
 
       if (isWatched && result > 0)
       {
-        AfterWrite(fd, buffer, static_cast<std::size_t>(result));
+        AfterWrite(fd, buffer, static_cast<std::size_t>(result), from);
       }
       else if (result > 0 && servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
       {

@@ -5,7 +5,6 @@
 #include "Network/GatheredFile.h"
 #include "Network/HookContext.h"
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <fcntl.h>
@@ -147,9 +146,9 @@ namespace OrthancPerf
 
   void WrittenFiles::OnCreated(int fd, TimePoint from) noexcept
   {
-    if (isFollowing_ && fd >= 0 && openCount_ < open_.size())
+    if (isFollowing_ && fd >= 0)
     {
-      open_[openCount_++] = fd;
+      open_ = fd;
       created_ = created_.value_or(from);
       TellWhetherClosed(false);
     }
@@ -158,7 +157,7 @@ namespace OrthancPerf
 
   void WrittenFiles::OnSynced(int fd, TimePoint from, TimePoint now) noexcept
   {
-    if (Find(fd) != nullptr)
+    if (IsOpen(fd))
     {
       sync_ = sync_.value_or(Duration::zero()) + (now - from);
     }
@@ -167,13 +166,11 @@ namespace OrthancPerf
 
   void WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
   {
-    int* const found = Find(fd);
-
-    if (found != nullptr)
+    if (IsOpen(fd))
     {
-      *found = open_[--openCount_];
+      open_ = -1;
       closed_ = now;
-      TellWhetherClosed(openCount_ == 0);
+      TellWhetherClosed(true);
     }
   }
 
@@ -197,15 +194,6 @@ namespace OrthancPerf
     {
       isClosed_->store(isClosed, std::memory_order_relaxed);
     }
-  }
-
-
-  // Null: the file does not count
-  int* WrittenFiles::Find(int fd) noexcept
-  {
-    int* const end = open_.data() + openCount_;
-    int* const found = std::find(open_.data(), end, fd);
-    return found == end ? nullptr : found;
   }
 
 

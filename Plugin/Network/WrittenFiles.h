@@ -4,9 +4,7 @@
 #include "Ingest/MessageSource.h"
 #include "Redirection/GotPatcher.h"
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -45,22 +43,20 @@ namespace OrthancPerf
     void OnClosed(int fd, TimePoint now) noexcept;
 
     // Whether it counts, and is open
-    bool IsOpen(int fd) noexcept
+    bool IsOpen(int fd) const noexcept
     {
-      return Find(fd) != nullptr;
+      return fd == open_ && fd >= 0;
     }
 
     // What was written since Begin(); nothing if no file was closed
     std::optional<StoredFile> Take() noexcept;
 
   private:
-    int* Find(int fd) noexcept;
     void TellWhetherClosed(bool isClosed) const noexcept;
 
     bool isFollowing_ = false;
     std::atomic<bool>* isClosed_ = nullptr;
-    std::array<int, 8> open_ = {};  // what is opened beyond that does not count
-    std::size_t openCount_ = 0;
+    int open_ = -1;  // of several files that are open at once, the latest
     std::optional<TimePoint> created_;
     std::optional<TimePoint> closed_;
     std::optional<Duration> sync_;

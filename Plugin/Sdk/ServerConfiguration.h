@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/Destination.h"
+#include "Network/EventQueue.h"
 
 #include <json/value.h>
 

@@ -239,7 +239,7 @@ namespace
     void Take()
     {
       const int error = errno;
-      const AskedWork work = servers_.Take();
+      const StorageWork work = servers_.Take();
       errno = error;
       Require(!servers_.IsFollowing());
       Require(served_.isStorage || !work.storage);

@@ -108,14 +108,9 @@ namespace OrthancPerf
         countClaims++;
       }
 
-      std::optional<StoredFile> TakeStoredFile() noexcept override
+      StorageWork TakeStorageWork() override
       {
-        return std::exchange(file, std::nullopt);
-      }
-
-      AskedWork TakeAskedWork() override
-      {
-        return std::exchange(asked, {});
+        return std::exchange(stored, {});
       }
 
       Phase GetStoringPhase(const MessageId&) const noexcept override
@@ -132,8 +127,7 @@ namespace OrthancPerf
       Response response;
       int countClaims = 0;
       Phase phase = Phase::Storage;
-      std::optional<StoredFile> file;
-      AskedWork asked;
+      StorageWork stored;
     };
 
 
@@ -457,7 +451,7 @@ namespace OrthancPerf
     source_.message->idle = milliseconds(30);
     ReceiveAndFilter(109, 'a', Origin::DicomProtocol);
     EXPECT_EQ(1, source_.countClaims);
-    source_.file = StoredFile{At(111), At(114), milliseconds(2)};
+    source_.stored.file = StoredFile{At(111), At(114), milliseconds(2)};
     Store(117, 'a', Origin::DicomProtocol);
     EXPECT_TRUE(Settle(86'400'000).empty());
     source_.Answer(119, 0);
@@ -719,9 +713,9 @@ namespace OrthancPerf
   TEST_F(WithProbe, WhatTheServersTakeIsInsideStorageAndIndex)
   {
     Receive();
-    source_.asked.storage = ServerWork{
+    source_.stored.storage = ServerWork{
         {"10.0.0.8:443", -1, 3, Duration::zero(), {}}, milliseconds(15), At(112), At(130)};
-    source_.asked.database = ServerWork{
+    source_.stored.database = ServerWork{
         {"10.0.0.9:5432", 12, 4, milliseconds(1), milliseconds(9)}, milliseconds(8), {}, {}};
     Store(150, 'a', Origin::DicomProtocol);
     source_.Answer(151, 0);
@@ -746,7 +740,8 @@ namespace OrthancPerf
   TEST_F(WithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
   {
     Receive();
-    source_.asked.database = ServerWork{{"", 12, 0, Duration::zero(), {}}, milliseconds(8), {}, {}};
+    source_.stored.database =
+        ServerWork{{"", 12, 0, Duration::zero(), {}}, milliseconds(8), {}, {}};
     Store(130, 'a', Origin::DicomProtocol);
     source_.Answer(131, 0);
     const FinishedInstance stored = Get(231);

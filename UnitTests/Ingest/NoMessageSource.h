@@ -23,12 +23,7 @@ namespace OrthancPerf
     {
     }
 
-    std::optional<StoredFile> TakeStoredFile() noexcept override
-    {
-      return std::nullopt;
-    }
-
-    AskedWork TakeAskedWork() override
+    StorageWork TakeStorageWork() override
     {
       return {};
     }

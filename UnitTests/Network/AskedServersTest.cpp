@@ -93,7 +93,7 @@ namespace OrthancPerf
     Ask(-1, 110, 5);
     servers_.OnWaited(database_.GetClient(), milliseconds(5));
     servers_.OnRead(database_.GetClient(), 10, At(120), At(125));
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     EXPECT_FALSE(work.database);
     EXPECT_FALSE(work.storage);
     close(ends[0]);
@@ -142,7 +142,7 @@ namespace OrthancPerf
     Ask(other_.GetClient(), 130, 9);  // it removes what is replaced
     Ask(database_.GetClient(), 140, 2);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(Describe(other_), work.storage->server);
     EXPECT_EQ(At(100), work.storage->begin);
@@ -163,7 +163,7 @@ namespace OrthancPerf
     Ask(other_.GetClient(), 100, 5);
     Ask(database_.GetClient(), 110, 3);  // another plugin's callback, say
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     EXPECT_FALSE(work.database);
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(Describe(other_), work.storage->server);
@@ -177,7 +177,7 @@ namespace OrthancPerf
     Ask(other_.GetClient(), 100, 5);
     servers_.OnFileClosed(At(106));
     Ask(database_.GetClient(), 110, 3);
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     EXPECT_FALSE(work.storage);
     EXPECT_EQ(Describe(database_), work.database->server);
 
@@ -190,7 +190,7 @@ namespace OrthancPerf
   TEST_F(AskedServersTest, ASingleServerIsTheDatabase)
   {
     Ask(database_.GetClient(), 100, 5);
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     EXPECT_FALSE(work.storage);
     ASSERT_TRUE(work.database);
     EXPECT_FALSE(work.database->queued);
@@ -207,7 +207,7 @@ namespace OrthancPerf
     Ask(other_.GetClient(), 100, 5);
     Ask(database_.GetClient(), 110, 3);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(At(90), work.storage->begin);
     EXPECT_EQ(milliseconds(1 + 7 + 5), work.storage->waited);
@@ -224,7 +224,7 @@ namespace OrthancPerf
     servers_.OnConnecting(other_.GetClient(), At(90), At(91));
     Ask(other_.GetClient(), 100, 5);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.database);
     EXPECT_EQ(milliseconds(1 + 5), work.database->waited);
     close(datagram);
@@ -241,7 +241,7 @@ namespace OrthancPerf
     ASSERT_EQ(fd, dup2(second.Get(), fd));
     Ask(fd, 110, 3);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(Describe(other_), work.storage->server);  // which is closed
     EXPECT_EQ(milliseconds(5), work.storage->waited);
@@ -261,7 +261,7 @@ namespace OrthancPerf
     servers_.OnConnecting(fd, At(108), At(109));
     Ask(fd, 110, 3);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(milliseconds(5), work.storage->waited);
     ASSERT_TRUE(work.database);
@@ -292,7 +292,7 @@ namespace OrthancPerf
     Ask(second, 110, 3);
     Ask(database_.GetClient(), 120, 2);
 
-    const AskedWork work = servers_.Take();
+    const StorageWork work = servers_.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(2U, work.storage->roundTrips);
     EXPECT_EQ(milliseconds(8), work.storage->waited);
@@ -301,32 +301,6 @@ namespace OrthancPerf
     close(second);
     close(first);
     close(listening);
-  }
-
-
-  TEST_F(AskedServersTest, WhomTheMachineAsksForNamesOrCredentialsIsNoServerOfAnInstance)
-  {
-    const auto isOfMachine = [](const std::string& path)
-    {
-      sockaddr_un address = {};
-      address.sun_family = AF_UNIX;
-      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-      return IsServiceOfMachine(reinterpret_cast<sockaddr*>(&address),
-                                offsetof(sockaddr_un, sun_path) + path.size() + 1);
-    };
-
-    EXPECT_TRUE(isOfMachine("/run/systemd/resolve/io.systemd.Resolve"));
-    EXPECT_TRUE(isOfMachine("/var/lib/sss/pipes/nss"));
-    EXPECT_FALSE(isOfMachine("/run/postgresql/.s.PGSQL.5432"));
-    EXPECT_FALSE(isOfMachine(""));
-
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(0xa9fea9fe);  // 169.254.169.254
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    EXPECT_TRUE(IsServiceOfMachine(generic, sizeof(address)));
-    address.sin_addr.s_addr = htonl(0x0afea9fe);
-    EXPECT_FALSE(IsServiceOfMachine(generic, sizeof(address)));
   }
 
 

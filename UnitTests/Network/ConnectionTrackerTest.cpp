@@ -35,11 +35,11 @@ namespace OrthancPerf
         return *tracker_.OnAccepted(FD, port, {}, At(0));
       }
 
-      Connection& Connect(std::uint16_t port, HostHash host = 0)
+      Connection& Connect(std::uint16_t port)
       {
         PeerAddress peer;
         peer.port = port;
-        return *tracker_.OnConnecting(FD, peer, At(0), host);
+        return *tracker_.OnConnecting(FD, peer, At(0));
       }
 
       Message GetMessage() const
@@ -255,9 +255,11 @@ namespace OrthancPerf
   {
     tracker_.events.SetDestinations({{"PACS", HashHost("pacs"), 104}});
 
+    tracker_.OnLookedUp(HashHost("pacs"), {}, true);
+
     for (const int error : {ECONNREFUSED, 0, ETIMEDOUT, EHOSTUNREACH})
     {
-      Connection& connection = Connect(104, HashHost("pacs"));
+      Connection& connection = Connect(104);
       connection.connectError = error;
       tracker_.OnClosing(connection, At(1));
     }
@@ -282,7 +284,7 @@ namespace OrthancPerf
   TEST_F(ConnectionTrackerTest, AConnectionThatIsNotUsedIsNoFailure)
   {
     tracker_.events.SetDestinations({{"PACS", HashHost("pacs"), 104}});
-    Connection& connection = Connect(104, HashHost("pacs"));
+    Connection& connection = Connect(104);
     tracker_.OnConnected(connection, At(1));
     tracker_.OnClosing(connection, At(2));
     EXPECT_TRUE(Drain().associations.empty());

@@ -161,8 +161,7 @@ namespace OrthancPerf
     tracker_.served = Served{true, false};
     tracker_.BeginStorage(At(45), 0);
     EXPECT_EQ(Phase::Commit, tracker_.GetStoringPhase(id));
-    tracker_.TakeStoredFile();
-    tracker_.TakeAskedWork();
+    tracker_.TakeStorageWork();
   }
 
 

@@ -531,7 +531,7 @@ namespace OrthancPerf
         close(static_cast<int>(result));
       }
 
-      EXPECT_TRUE(tracker_.TakeStoredFile());
+      EXPECT_TRUE(tracker_.TakeStorageWork().file);
     }
 
     // A child has nothing to write
@@ -681,7 +681,7 @@ namespace OrthancPerf
     SendAll(database.GetServer(), "done");
     EXPECT_EQ(4, Read(database.GetClient(), 100));
 
-    const AskedWork work = servers.Take();
+    const StorageWork work = servers.Take();
     ASSERT_TRUE(work.storage);
     EXPECT_EQ(1U, work.storage->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(30), work.storage->waited);
@@ -697,7 +697,7 @@ namespace OrthancPerf
     Close(fd);
     ASSERT_EQ(fd, dup2(database.GetClient(), fd));
     EXPECT_EQ(6, Write(fd, "COMMIT"));
-    const AskedWork both = servers.Take();
+    const StorageWork both = servers.Take();
     ASSERT_TRUE(both.storage);
     EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), both.storage->server);
     ASSERT_TRUE(both.database);

@@ -29,12 +29,8 @@ namespace OrthancPerf
     while (status_ == Status::NeedMore && size > 0)
     {
       const std::size_t taken = std::min(size, need_ - have_);
-
-      if (step_ != Step::Skipped)
-      {
-        std::copy_n(data, taken, field_.begin() + have_);
-      }
-
+      const std::size_t kept = std::min(have_, field_.size());
+      std::copy_n(data, std::min(taken, field_.size() - kept), field_.begin() + kept);
       have_ += taken;
       data += taken;
       size -= taken;
@@ -94,13 +90,8 @@ namespace OrthancPerf
         return;
       case Step::ItemHeader:
         return OnItemHeader();
-      case Step::MaximumLength:
-        request_.maximumLength = load_big_u32(field_.data());
-        return ExpectItem();
-      case Step::ImplementationVersionName:
-        request_.implementationVersionName.Assign(ToText(field_.data(), need_));
-        return ExpectItem();
-      case Step::Skipped:
+      case Step::Item:
+        OnItem();
         return ExpectItem();
     }
   }
@@ -108,38 +99,35 @@ namespace OrthancPerf
 
   void AssociateRequestParser::OnItemHeader() noexcept
   {
-    const std::uint8_t item = field_[0];
     const std::uint32_t length = load_big_u16(&field_[2]);
+    item_ = field_[0];
 
     if (length > left_)
     {
       status_ = Status::Failed;
-      return;
     }
-
     // The items in the user information have the same header: they are read as if they followed it
-    if (item == ITEM_USER_INFORMATION)
+    else if (item_ == ITEM_USER_INFORMATION || length == 0)
     {
-      return ExpectItem();
-    }
-
-    left_ -= length;
-
-    if (item == ITEM_MAXIMUM_LENGTH && length == 4)
-    {
-      Expect(Step::MaximumLength, length);
-    }
-    else if (item == ITEM_IMPLEMENTATION_VERSION_NAME && length != 0 && length <= FIXED_SIZE)
-    {
-      Expect(Step::ImplementationVersionName, length);
-    }
-    else if (length != 0)
-    {
-      Expect(Step::Skipped, length);
+      ExpectItem();
     }
     else
     {
-      ExpectItem();
+      left_ -= length;
+      Expect(Step::Item, length);
+    }
+  }
+
+
+  void AssociateRequestParser::OnItem() noexcept
+  {
+    if (item_ == ITEM_MAXIMUM_LENGTH && need_ == 4)
+    {
+      request_.maximumLength = load_big_u32(field_.data());
+    }
+    else if (item_ == ITEM_IMPLEMENTATION_VERSION_NAME && need_ <= field_.size())
+    {
+      request_.implementationVersionName.Assign(ToText(field_.data(), need_));
     }
   }
 }

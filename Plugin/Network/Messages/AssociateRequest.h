@@ -96,9 +96,7 @@ namespace OrthancPerf
       PduHeader,
       Fixed,  // protocol version and application entities
       ItemHeader,
-      MaximumLength,  // value of an item
-      ImplementationVersionName,
-      Skipped  // not kept
+      Item
     };
 
     static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
@@ -108,11 +106,13 @@ namespace OrthancPerf
     void ExpectItem() noexcept;
     void OnField() noexcept;
     void OnItemHeader() noexcept;
+    void OnItem() noexcept;
 
-    std::array<std::uint8_t, FIXED_SIZE> field_ = {};
-    std::size_t have_ = 0;                // bytes of the field that are there
-    std::size_t need_ = PDU_HEADER_SIZE;  // bytes of the field in all
-    std::uint32_t left_ = 0;              // bytes of the PDU after this field
+    std::array<std::uint8_t, FIXED_SIZE> field_ = {};  // the begin of a longer one
+    std::size_t have_ = 0;                             // bytes of the field that are there
+    std::size_t need_ = PDU_HEADER_SIZE;               // bytes of the field in all
+    std::uint32_t left_ = 0;                           // bytes of the PDU after this field
+    std::uint8_t item_ = 0;                            // its type
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;
     AssociateRequest request_;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Sockets/PeerAddress.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>
-#include <iterator>
 #include <netinet/in.h>
-#include <string_view>
-#include <sys/un.h>
 
 namespace OrthancPerf
 {
@@ -64,48 +60,5 @@ namespace OrthancPerf
     std::array<char, INET6_ADDRSTRLEN> text = {};
     inet_ntop(AF_INET6, ip.data(), text.data(), text.size());
     return text.data();
-  }
-
-
-  bool IsServiceOfMachine(const sockaddr* address, std::size_t size) noexcept
-  {
-    constexpr std::string_view FOLDERS[] = {"/run/systemd/", "/run/nscd/", "/var/run/nscd/",
-                                            "/var/lib/sss/"};
-    constexpr std::size_t BEGIN = offsetof(sockaddr_un, sun_path);
-
-    if (address->sa_family == AF_UNIX && size > BEGIN)
-    {
-      const std::string_view path(reinterpret_cast<const char*>(address) + BEGIN, size - BEGIN);
-      return std::any_of(std::begin(FOLDERS), std::end(FOLDERS),
-                         [path](std::string_view folder)
-                         { return path.substr(0, folder.size()) == folder; });
-    }
-
-    const PeerAddress peer = PeerAddress::From(address, size);
-    return address->sa_family == AF_INET && peer.ip[12] == 169 && peer.ip[13] == 254;
-  }
-
-
-  void SharedAddress::Store(const PeerAddress& address) noexcept
-  {
-    std::uint64_t high = 0;
-    std::uint64_t low = 0;
-    std::memcpy(&high, address.ip.data(), 8);
-    std::memcpy(&low, &address.ip[8], 8);
-    high_.store(high, std::memory_order_relaxed);
-    low_.store(low, std::memory_order_relaxed);
-    port_.store(address.port, std::memory_order_relaxed);
-  }
-
-  PeerAddress SharedAddress::Load() const noexcept
-  {
-    const std::uint64_t high = high_.load(std::memory_order_relaxed);
-    const std::uint64_t low = low_.load(std::memory_order_relaxed);
-
-    PeerAddress address;
-    std::memcpy(address.ip.data(), &high, 8);
-    std::memcpy(&address.ip[8], &low, 8);
-    address.port = port_.load(std::memory_order_relaxed);
-    return address;
   }
 }
