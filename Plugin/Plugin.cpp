@@ -50,14 +50,6 @@ namespace
   };
 
 
-  // Nothing: the body comes in chunks, or has no length that Orthanc would take
-  std::optional<std::uint64_t> FindBodyLength(const RequestHeaders& headers) noexcept
-  {
-    const char* const length = headers.Find("content-length");
-    return length == nullptr ? std::nullopt : ParseContentLength(length);
-  }
-
-
   // DICOM PS3.18 section 10.5: to ".../studies" or ".../studies/{UID}", whatever the root
   bool IsStow(const char* uri, const RequestHeaders& headers) noexcept
   {
@@ -167,8 +159,10 @@ namespace
                         const char* const* headersValues, std::uint32_t, const char* const*,
                         const char* const*)
   {
-    const std::optional<std::uint64_t> length =
-        FindBodyLength({headersCount, headersKeys, headersValues});
+    // Nothing: the body comes in chunks, or has no length that Orthanc would take
+    const RequestHeaders headers = {headersCount, headersKeys, headersValues};
+    const char* const text = headers.Find("content-length");
+    const auto length = text == nullptr ? std::nullopt : ParseContentLength(text);
     bool isLetOn = true;
     Guard("UploadFilter", [&](PluginContext& context)
           { isLetOn = MayUpload(context.connections.GetCurrentConnection(), length); });
@@ -260,12 +254,7 @@ namespace
 
   void OnRefreshMetrics()
   {
-    Guard("RefreshMetrics",
-          [](PluginContext& context)
-          {
-            context.Settle();
-            context.RefreshOrthancMetrics();
-          });
+    Guard("RefreshMetrics", [](PluginContext& context) { context.RefreshOrthancMetrics(); });
   }
 
 
@@ -329,47 +318,6 @@ namespace
   }
 
 
-  // Both explorers make it relative to their own address, so that a prefix of a proxy stays
-  constexpr const char* ROOT_URI = "/perf";
-
-  // Before jQuery Mobile has turned the links of the first page into buttons; "external" keeps it
-  // from loading the dashboard into its own page
-  constexpr const char* BUTTON = R"(
-$('#lookup').live('pagebeforecreate', function() {
-  $('<a>')
-    .attr({ id: 'perf-dashboard', href: '../perf', rel: 'external', 'data-role': 'button',
-          'data-icon': 'info' })
-    .text('Performance')
-    .appendTo($('#lookup div.ui-btn-right'));
-});
-)";
-
-
-  // Orthanc Explorer gets a button that opens the dashboard; its list of plugins, and the settings
-  // of Orthanc Explorer 2, a link
-  void AddToExplorers(OrthancPluginContext* context)
-  {
-#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
-    OrthancPluginSetRootUri2(context, PLUGIN_NAME, ROOT_URI);
-    OrthancPluginExtendOrthancExplorer2(context, PLUGIN_NAME, BUTTON);
-#else
-    // These ask the plugin itself for its name
-    OrthancPluginSetRootUri(context, ROOT_URI);
-    OrthancPluginExtendOrthancExplorer(context, BUTTON);
-#endif
-  }
-
-
-  // For the log; empty: Orthanc has no HTTP server
-  std::string DescribeDashboard(const Json::Value& orthancConfiguration, std::uint16_t httpPort)
-  {
-    const std::string scheme =
-        orthancConfiguration["SslEnabled"] == Json::Value(true) ? "https" : "http";
-    return httpPort == 0 ? ""
-                         : "; see " + scheme + "://localhost:" + std::to_string(httpPort) + "/perf";
-  }
-
-
   // Zero: loaded. Anything else stops Orthanc's start.
   std::int32_t Initialize(OrthancPluginContext* context)
   {
@@ -390,26 +338,15 @@ $('#lookup').live('pagebeforecreate', function() {
 
     if (!GetDashboardFiles().empty())
     {
-      AddToExplorers(context);
+      orthanc.AddToExplorers();
     }
 
-    orthanc.LogWarning("version " PERF_VERSION " follows every instance" +
-                       DescribeDashboard(orthancConfiguration, plugin->server.httpPort));
+    const std::string scheme =
+        orthancConfiguration["SslEnabled"] == Json::Value(true) ? "https" : "http";
+    const std::uint16_t port = plugin->server.httpPort;
+    const std::string page = "; see " + scheme + "://localhost:" + std::to_string(port) + "/perf";
+    orthanc.LogWarning("version " PERF_VERSION " follows every instance" + (port == 0 ? "" : page));
     return 0;
-  }
-
-
-  // For the page "Plugins" of Orthanc Explorer
-  void SetDescription(OrthancPluginContext* context)
-  {
-    const char* const description =
-        "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
-
-#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
-    OrthancPluginSetDescription2(context, PLUGIN_NAME, description);
-#else
-    OrthancPluginSetDescription(context, description);
-#endif
   }
 }
 
@@ -426,7 +363,8 @@ extern "C"
       return -1;
     }
 
-    SetDescription(context);
+    Orthanc(context).SetDescription(
+        "Follows every instance through its ingest, tunes DICOM transfers, serves /perf");
 
     try
     {

@@ -4,8 +4,6 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rule.h"
 #include "Network/GatheredFile.h"
-#include "Rest/Resources.h"
-#include "Sdk/CompareResource.h"
 #include "Tuning/Json.h"
 #include "Tuning/TuningReader.h"
 
@@ -58,14 +56,6 @@ namespace OrthancPerf
                 orthanc.SetGlobalProperty(TUNING_PROPERTY, text);
               }};
     }
-
-
-    std::string GetSdkVersion()
-    {
-      return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
-             std::to_string(ORTHANC_PLUGINS_MINIMAL_MINOR_NUMBER) + "." +
-             std::to_string(ORTHANC_PLUGINS_MINIMAL_REVISION_NUMBER);
-    }
   }
 
 
@@ -103,7 +93,8 @@ namespace OrthancPerf
           }
         },
         [this](const std::string& line) { orthanc.LogWarning(line); }),
-    advisorSources_(orthanc, orthancConfiguration, server, transcoding.GetEngines(), tracker),
+    advisorSources_(orthanc, orthancConfiguration, server, transcoding.GetEngines(), tracker,
+                    connections.served),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc, server, advisorSources_,
                             [this](BackgroundThread::Work work)
@@ -161,9 +152,7 @@ namespace OrthancPerf
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
-    const Served served = ReadServed(orthanc.GetFromRestApi("/system"));
-    advisorSources_.SetServed(served);
-    connections.served = served;
+    advisorSources_.ReadServed();
   }
 
 
@@ -194,42 +183,6 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::RefreshOrthancMetrics() const
-  {
-    const auto set = [this](const std::string& name, double value)
-    {
-      orthanc.SetMetric("orthanc_perf_" + name, value);
-    };
-    const TrafficBucket received = traffic_.GetReceived();
-    std::size_t inFlight = 0;
-
-    for (const Origin origin : GetAllOrigins())
-    {
-      inFlight += tracker.CountInFlight(origin);
-    }
-
-    for (const Outcome outcome : GetAllOutcomes())
-    {
-      set(ToLabel(outcome) + std::string("_instances"), received.GetOutcome(outcome));
-    }
-
-    set("instances_in_flight", static_cast<double>(inFlight));
-    set("received_bytes", received.bytes);
-
-    // Of the last ten seconds
-    const std::vector<WindowSummary> windows = traffic_.SummarizeWindows();
-    const WindowSummary& window = windows.front();
-    const TrafficRates rates = window.GetRates(0);
-    set("received_instances_per_second", rates.instances);
-    set("received_bytes_per_second", rates.bytes);
-
-    if (const TrafficBucket& recent = window.directions.front(); recent.areStallsObserved)
-    {
-      set("stall_seconds_per_second", recent.stallSeconds / ToSeconds(window.covered));
-    }
-  }
-
-
   void PluginContext::OnCallbackFailure(const char* callback, const char* reason) noexcept
   {
     try
@@ -252,16 +205,6 @@ namespace OrthancPerf
   {
     orthanc.LogWarning(warning);
     state.AddWarning(warning);
-  }
-
-
-  Evidence PluginContext::GatherEvidence()
-  {
-    Evidence evidence = evidence_.Gather();
-    evidence.tuning = *tuning_.Get();
-    evidence.served = recentRequests_.Summarize();
-    advisorSources_.AddTo(evidence);
-    return evidence;
   }
 
 
@@ -291,35 +234,6 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::RegisterRoutes(const PerfConfiguration& configuration)
-  {
-    Json::Value versions;
-    versions["Plugin"] = PERF_VERSION;
-    versions["Orthanc"] = orthanc.GetVersion();
-    versions["Sdk"] = GetSdkVersion();  // that the plugin was built with
-
-    RegisterMetricsResource(router, [this] { return GatherMetrics(); });
-    RegisterHealthResource(router, health_);
-    RegisterStatusResource(router, StatusSources{versions, startedAt_, state, tracker, traffic_,
-                                                 tuning_, configuration.allowTuning, probe_,
-                                                 answers_, connections, transcoding.GetSources()});
-    RegisterInstancesResource(router, recentInstances_);
-    RegisterRequestsResource(router, recentRequests_);
-    RegisterCompareResource(router, orthanc, transcoding.GetEngines(),
-                            [this] { transcoding.WaitForSelfTest(); });
-    RegisterPeersResource(router, peers_);
-    RegisterHistoryResource(router, history_, tuning_);
-    RegisterAdviceResource(router, advisor_);
-    RegisterTuningResource(router, TuningResourceSources{tuning_, configuredTuning_,
-                                                         configuration.allowTuning,
-                                                         [this](const std::string& warning)
-                                                         {
-                                                           Warn(warning);
-                                                         }});
-    RegisterDashboardResource(router, GetDashboardFiles());
-  }
-
-
   void PluginContext::WarnOfProbe()
   {
     Warn("the socket probe cannot be installed: " + probe_.GetProblem() +
@@ -333,42 +247,6 @@ namespace OrthancPerf
     return AskElsewhere<std::set<std::string>>(
         [this](BackgroundThread::Work work) { Post(working_, "WatchingJobs", std::move(work)); },
         [this] { return orthanc.ListJobTypes(); }, PATIENCE_FOR_JOBS);
-  }
-
-
-  MetricFigures PluginContext::GatherMetrics()
-  {
-    MetricFigures figures;
-    figures.version = PERF_VERSION;
-    figures.orthancVersion = orthanc.GetVersion();
-    figures.startTime = std::chrono::duration<double>(startedAt_.time_since_epoch()).count();
-    static_cast<ServerTotals&>(figures) = traffic_.GetTotals();
-    figures.peers = peers_.Summarize();
-    figures.transcodings = transcoding.GetMetrics().GetTotals();
-    figures.budget = probe_.admission.GetFigures();
-    figures.tuning = ToFigures(*tuning_.Get());
-    figures.findings = advisor_.CountFindings();
-
-    for (const Origin origin : GetAllOrigins())
-    {
-      figures.inFlight.push_back(tracker.CountInFlight(origin));
-    }
-
-    return figures;
-  }
-
-
-  void PluginContext::Look()
-  {
-    const Snapshot snapshot = {connections.ListOpen(Clock::now()),
-                               probe_.admission.GetFigures(),
-                               probe_.IsInstalled(),
-                               traffic_.GetReceived().GetSecondsWithPauses(),
-                               ReadProcessMemory("VmHWM:"),
-                               AnswerCompression::GetSeconds(),
-                               ReadRunnableTasks()};
-    history_.Observe(snapshot.associations.size(), snapshot.budget);
-    evidence_.Look(snapshot);
   }
 
 
@@ -402,16 +280,11 @@ namespace OrthancPerf
   {
     advisorSources_.ReadStore();
 
-    if (const std::optional<Served> served = advisorSources_.GetServed())
+    // Orthanc holds a lock of all plugins while it asks for this: only once its database has
+    // answered. A change over REST may have loaded it before, without a report.
+    if (advisorSources_.GetServed() && !isTuningReported_)
     {
-      connections.served = *served;
-
-      // Orthanc holds a lock of all plugins while it asks for this: only once its database has
-      // answered. A change over REST may have loaded it before, without a report.
-      if (!isTuningReported_)
-      {
-        LoadTuning();
-      }
+      LoadTuning();
     }
   }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
-#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Evidence.h"
 #include "Advisor/HealthWatch.h"
 #include "Answers/AnswerCompression.h"
 #include "Ingest/BackgroundThread.h"
@@ -55,7 +55,7 @@ namespace OrthancPerf
 
     // Tells Orthanc's own /tools/metrics-prometheus, which has no labels, the main figures. Their
     // names are not those of /perf/metrics, so that one Prometheus server can scrape both.
-    void RefreshOrthancMetrics() const;
+    void RefreshOrthancMetrics();
 
     // A callback of Orthanc's ended with an exception; Orthanc goes on as if it had not been called
     void OnCallbackFailure(const char* callback, const char* reason) noexcept;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
-#include "Advisor/Finding.h"
 
+#include <json/value.h>
+
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +15,87 @@
 
 namespace OrthancPerf
 {
+  // What a finding costs. Both are estimates from the evidence, not promises.
+  struct Cost
+  {
+    double shareOfIngestTime = 0;  // 0 to 1, of the time of all instances in that direction
+    std::optional<double> gain;    // how many times faster those concerned would be without it
+  };
+
+  // What to do
+  struct Remedy
+  {
+    // "Tuning": the document is a merge patch for PUT /perf/tuning; "Configuration": options of
+    // Orthanc's configuration; "System": something outside of Orthanc on its machine, as a sysctl
+    // or a disk; "Peer": something that the peer's administrator can do
+    std::string kind;
+
+    Json::Value document;  // null for the last two
+    std::string text;      // plain words
+  };
+
+  // What holds ingest back, why that is believed, and what to do. A value.
+  struct Finding
+  {
+    std::string id;                            // stable: "delayed-ack"
+    std::string peer;                          // empty: it is about the whole server
+    std::string title;                         // one sentence
+    std::string explanation;                   // what happens, and why
+    Json::Value evidence = Json::objectValue;  // the figures, by names in PascalCase
+    Cost cost;
+    Remedy remedy;
+    std::int64_t since = 0;  // seconds since 1970; set by the advisor
+  };
+
+  // That a finding was there, and when. A value.
+  struct FindingRecord
+  {
+    std::string id;
+    std::string peer;  // empty: it was about the whole server
+    std::string title;
+    std::int64_t begin = 0;           // seconds since 1970
+    std::optional<std::int64_t> end;  // nothing: it is still there
+  };
+
+  // What a rule has found
+  struct Judgement
+  {
+    using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;
+
+    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "", Figures words = {});
+
+    Json::Value figures = Json::objectValue;  // Finding::evidence
+    Cost cost;
+    std::string variant;                    // of the texts; empty: the only one, or the usual one
+    Json::Value words = Json::objectValue;  // for the texts alone, which have the figures as well
+    Json::Value document;                   // of the remedy; null: the one of the texts, if any
+  };
+
+  // The judgement if its condition holds. Where it does not, the figures may be any numbers.
+  std::optional<Judgement> JudgeIf(bool isFound, Judgement::Figures figures, const Cost& cost = {},
+                                   const char* variant = "", Judgement::Figures words = {});
+
+  // Findings.json, the file with the words of all findings, which CMake builds in. Each has
+  //
+  //   "fsync": {
+  //     "Title": "Making a file durable takes {MeanSync time}",
+  //     "Explanation": "That is {SyncShare share} of an instance's time.",
+  //     "Remedy": {"Kind": "Configuration", "Document": {"SyncStorageArea": false}, "Text": "…"},
+  //     "Variants": {"remote": {"Explanation": "…"}},  // what is different in a variant
+  //     "Documentation": {…}}                          // the row of Documentation/reference.md
+  //
+  // A text may be a list of sentences. {Name} stands for a figure or a word of the judgement. A
+  // unit behind the name says how a number is written:
+  //
+  //   {Name time}     0.04 as "40 ms"        {Name count}    2.7 as "3"
+  //   {Name size}     65536 as "64 KiB"      {Name number}   5.32 as "5.3"
+  //   {Name share}    0.85 as "85 %"
+  const Json::Value& GetFindingTexts();
+
+  // The finding of this identifier, without a peer. What the file does not have is left empty.
+  Finding Describe(const std::string& id, const Judgement& judgement);
+
+
   // What a rule about each peer looks at
   enum class Scope
   {

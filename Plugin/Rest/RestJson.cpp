@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestJson.h"
 
+#include "Advisor/Rule.h"
+
 #include <cctype>
 
 namespace OrthancPerf

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Advisor/Finding.h"
 #include "Metrics/TrafficBucket.h"
 
 #include <json/json.h>
@@ -16,6 +15,9 @@
 
 namespace OrthancPerf
 {
+  struct Finding;
+  struct FindingRecord;
+
   // How values look in the JSON of all routes: times in seconds, sizes in bytes, moments in
   // Orthanc's own form of UTC.
 

@@ -33,18 +33,13 @@ namespace OrthancPerf
   }
 
 
-  Served ReadServed(const Json::Value& system)
-  {
-    return {system["StorageAreaPlugin"].isString(), system["DatabaseBackendPlugin"].isString()};
-  }
-
-
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
                                  const ServerConfiguration& server, const EngineDirectory& engines,
-                                 const InstanceTracker& tracker) :
+                                 const InstanceTracker& tracker, std::atomic<Served>& served) :
     orthanc_(orthanc),
     engines_(engines),
-    tracker_(tracker)
+    tracker_(tracker),
+    served_(served)
   {
     facts_.configuration = configuration;
     facts_.orthancVersion = orthanc.GetVersion();
@@ -54,18 +49,21 @@ namespace OrthancPerf
   }
 
 
-  void AdvisorSources::SetServed(Served served)
+  // The keys are there since Orthanc 1.2.0; a release without them has no such plugins
+  void AdvisorSources::ReadServed()
   {
+    const Json::Value system = orthanc_.GetFromRestApi("/system");
     const std::lock_guard lock(mutex_);
-    served_ = served;
-    facts_.hasDatabasePlugin = served.isDatabase;
+    facts_.hasDatabasePlugin = system["DatabaseBackendPlugin"].isString();
+    served_ = {system["StorageAreaPlugin"].isString(), facts_.hasDatabasePlugin};
+    isServedKnown_ = true;
   }
 
 
   std::optional<Served> AdvisorSources::GetServed()
   {
     const std::lock_guard lock(mutex_);
-    return served_;
+    return isServedKnown_ ? std::make_optional(served_.load()) : std::nullopt;
   }
 
 
@@ -97,7 +95,7 @@ namespace OrthancPerf
 
     try
     {
-      SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
+      ReadServed();
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::uint64_t count = statistics["CountInstances"].asUInt64();
 

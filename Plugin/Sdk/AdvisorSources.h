@@ -9,35 +9,32 @@
 #include "Sdk/ServerConfiguration.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // From the answer to GET /system. The keys are there since Orthanc 1.2.0; a release without them
-  // has no such plugins.
-  Served ReadServed(const Json::Value& system);
-
-
   // What Orthanc and its machine say of themselves: configuration, the size of the store, the
   // kernel's limits; and what the tracker has in flight. Owned by the plugin's context; any thread
   // may call it.
   class AdvisorSources
   {
   public:
-    // All but the configuration outlive the sources
+    // All but the configuration outlive the sources. "served" is kept up to date.
     AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
                    const ServerConfiguration& server, const EngineDirectory& engines,
-                   const InstanceTracker& tracker);
+                   const InstanceTracker& tracker, std::atomic<Served>& served);
 
-    // Asks Orthanc what plugins keep of it and how much it holds, at most once a minute. Each hour
+    // Asks Orthanc what plugins keep of it. Throws SdkError.
+    void ReadServed();
+
+    // Asks Orthanc that and how much it holds, at most once a minute. Each hour
     // it also measures a look-up in SQLite, unless the store is small. One thread at a time, which
     // nobody waits for: Orthanc takes long while its database does not answer. What was known
     // before stays known where there is no answer.
     void ReadStore();
-
-    void SetServed(Served served);
 
     // What of Orthanc plugins keep; nothing while Orthanc could not be asked. Asks nobody.
     std::optional<Served> GetServed();
@@ -50,12 +47,13 @@ namespace OrthancPerf
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
     const InstanceTracker& tracker_;
+    std::atomic<Served>& served_;
     TimePoint storeReadAt_;     // of the thread of ReadStore
     TimePoint lookupsTimedAt_;  // the same
 
     std::mutex mutex_;  // of all below
     ServerFacts facts_;
-    std::optional<Served> served_;
+    bool isServedKnown_ = false;
   };
 
 

@@ -15,6 +15,22 @@ namespace OrthancPerf
     constexpr const char* NEVER_SET = "";
 
 
+    // Both explorers make it relative to their own address, so that a prefix of a proxy stays
+    constexpr const char* ROOT_URI = "/perf";
+
+    // Before jQuery Mobile has turned the links of the first page into buttons; "external" keeps it
+    // from loading the dashboard into its own page
+    constexpr const char* BUTTON = R"(
+$('#lookup').live('pagebeforecreate', function() {
+  $('<a>')
+    .attr({ id: 'perf-dashboard', href: '../perf', rel: 'external', 'data-role': 'button',
+          'data-icon': 'info' })
+    .text('Performance')
+    .appendTo($('#lookup div.ui-btn-right'));
+});
+)";
+
+
     // What Orthanc answers with, given back to it at the end
     struct AnswerBuffer
     {
@@ -92,6 +108,27 @@ namespace OrthancPerf
   {
     OrthancPluginSetMetricsValue(context_, name.c_str(), static_cast<float>(value),
                                  OrthancPluginMetricsType_Default);
+  }
+
+  void Orthanc::SetDescription(const char* description) const
+  {
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetDescription2(context_, PLUGIN_NAME, description);
+#else
+    OrthancPluginSetDescription(context_, description);
+#endif
+  }
+
+  void Orthanc::AddToExplorers() const
+  {
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetRootUri2(context_, PLUGIN_NAME, ROOT_URI);
+    OrthancPluginExtendOrthancExplorer2(context_, PLUGIN_NAME, BUTTON);
+#else
+    // These ask the plugin itself for its name
+    OrthancPluginSetRootUri(context_, ROOT_URI);
+    OrthancPluginExtendOrthancExplorer(context_, BUTTON);
+#endif
   }
 
   std::optional<std::string> Orthanc::Take(char* text) const

@@ -44,6 +44,13 @@ namespace OrthancPerf
     // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: a float of 24 bits
     void SetMetric(const std::string& name, double value) const;
 
+    // For the page "Plugins" of Orthanc Explorer
+    void SetDescription(const char* description) const;
+
+    // Orthanc Explorer gets a button that opens the dashboard; its list of plugins, and the
+    // settings of Orthanc Explorer 2, a link
+    void AddToExplorers() const;
+
     // A copy of a text of Orthanc's, which is given back; nothing if there is none
     std::optional<std::string> Take(char* text) const;
 

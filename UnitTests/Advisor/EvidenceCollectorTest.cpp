@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Evidence.h"
 
 #include "Advisor/RuleTest.h"
 #include "Metrics/Instances.h"

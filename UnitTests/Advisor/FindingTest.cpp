@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/Finding.h"
+#include "Advisor/Rule.h"
 
 #include <gtest/gtest.h>
 

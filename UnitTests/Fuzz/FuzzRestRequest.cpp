@@ -3,7 +3,7 @@
 // strangers have given themselves: it is answered, with JSON or metrics that can be read; no page
 // of another server changes anything.
 #include "Advisor/Advisor.h"
-#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Evidence.h"
 #include "Advisor/Rule.h"
 #include "Answers/AnswerCompression.h"
 #include "Fuzz/Require.h"

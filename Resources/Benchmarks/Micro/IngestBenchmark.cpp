@@ -2,7 +2,7 @@
 // What the plugin's own work in all callbacks of an instance costs the ingesting thread, from the
 // HTTP request to the last of the journal's observers, with 1, 4 and 16 threads: time an
 // instance. What Orthanc's SDK does for its getters comes on top of it.
-#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Evidence.h"
 #include "ComputedTomography.h"
 #include "Dicom/ReceivedFile.h"
 #include "Ingest/InstanceTracker.h"

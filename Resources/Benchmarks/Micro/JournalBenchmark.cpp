@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the journal's observers cost the ingesting thread, each alone and all together, with 1, 4
 // and 16 threads: time an instance.
-#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
