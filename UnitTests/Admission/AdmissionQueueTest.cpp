@@ -62,7 +62,6 @@ namespace OrthancPerf
       return stream << one.name;
     }
 
-
     class AdmissionQueueTest : public testing::TestWithParam<Case>
     {
     protected:
@@ -109,7 +108,6 @@ namespace OrthancPerf
 
       AdmissionQueue queue_{CAPACITY};
     };
-
 
     std::vector<Case> MakeCases()
     {
@@ -276,13 +274,11 @@ namespace OrthancPerf
       };
     }
 
-
     std::string GetName(const testing::TestParamInfo<Case>& info)
     {
       return info.param.name;
     }
   }
-
 
   TEST_P(AdmissionQueueTest, Scene)
   {
@@ -306,9 +302,7 @@ namespace OrthancPerf
     EXPECT_EQ(0U, queue_.GetFigures().inFlight);
   }
 
-
   INSTANTIATE_TEST_SUITE_P(Of, AdmissionQueueTest, testing::ValuesIn(MakeCases()), &GetName);
-
 
   TEST(AdmissionQueue, CountsTheTimeThatAllHaveWaited)
   {
@@ -329,7 +323,6 @@ namespace OrthancPerf
     queue.AskForAll(2, 2 * PIECE, begin + seconds(50));
     EXPECT_EQ(seconds(25), queue.GetFigures().waited);
   }
-
 
   // Of a stranger
   TEST(AdmissionQueue, TheLargestLengthIsANumberStill)

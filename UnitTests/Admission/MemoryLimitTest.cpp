@@ -13,7 +13,6 @@ namespace OrthancPerf
   {
     constexpr std::uint64_t MACHINE = 8192ULL * 1024;
 
-
     // Files as the kernel shows them
     class MemoryLimitTest : public testing::Test
     {
@@ -47,12 +46,10 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(MemoryLimitTest, WithoutControlGroupsItIsTheMachines)
   {
     EXPECT_EQ(MACHINE, Read());
   }
-
 
   TEST_F(MemoryLimitTest, TheTightestGroupCounts)
   {
@@ -68,7 +65,6 @@ namespace OrthancPerf
     EXPECT_EQ(3'000'000U, Read());
   }
 
-
   TEST_F(MemoryLimitTest, AContainersOwnGroupIsItsRoot)
   {
     Write("proc/self/cgroup", "0::/\n");
@@ -78,7 +74,6 @@ namespace OrthancPerf
     EXPECT_EQ(3'000'000U, Read());
   }
 
-
   TEST_F(MemoryLimitTest, Version1HasAHierarchyOfMemory)
   {
     Write("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/docker/1\n2:memory_of_none:/x\n");
@@ -87,7 +82,6 @@ namespace OrthancPerf
     Write("cgroup/memory/docker/1/memory.limit_in_bytes", "2000000\n");
     EXPECT_EQ(2'000'000U, Read());
   }
-
 
   TEST_F(MemoryLimitTest, WithoutAnyFileItIsNotKnown)
   {

@@ -18,7 +18,6 @@ namespace OrthancPerf
     EXPECT_EQ("Tuning", finding.remedy.kind);
   }
 
-
   TEST(FindingTexts, AVariantHasItsOwnRemedyAndKeepsTheRest)
   {
     Judgement judgement({{"MeanStall", 0.04}});
@@ -34,14 +33,12 @@ namespace OrthancPerf
     EXPECT_TRUE(tuned.remedy.document.isNull());
   }
 
-
   TEST(FindingTexts, WhatIsMissingIsSeen)
   {
     EXPECT_EQ("Transfers stall again and again, for {MeanStall time} each time",
               Describe("delayed-ack", Judgement({})).title);
     EXPECT_TRUE(Describe("no such finding", Judgement({})).title.empty());
   }
-
 
   TEST(FindingTexts, EachRemedyIsOfAKnownKind)
   {

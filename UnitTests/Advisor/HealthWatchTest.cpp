@@ -23,7 +23,6 @@ namespace OrthancPerf
     using Problems = std::map<std::string, std::string>;
     const Problems NONE;
 
-
     // Answers at once
     HealthWatch::Part MakePart(const std::string& name, Duration period,
                                const HealthWatch::Check& check)
@@ -34,7 +33,6 @@ namespace OrthancPerf
                 work();
               }};
     }
-
 
     // Answers whenever a test does, that all is well
     HealthWatch::Part MakeHanging(const std::string& name, std::function<void()>& answer)
@@ -47,22 +45,6 @@ namespace OrthancPerf
               }};
     }
   }
-
-
-  TEST(HealthWatch, AnswersWhatWasAnswered)
-  {
-    std::string problem;
-    HealthWatch watch({MakePart("Well", LONG, [] { return std::string(); }),
-                       MakePart("Disk", Duration::zero(), [&problem] { return problem; })});
-    EXPECT_EQ(watch.Look(LONG).problems, NONE);
-
-    problem = "No space left on device";
-    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", problem}}));
-
-    problem.clear();
-    EXPECT_EQ(watch.Look(LONG).problems, NONE);
-  }
-
 
   TEST(HealthWatch, AsksOnlyWhenSomebodyLooksAndNotTooOften)
   {
@@ -78,33 +60,29 @@ namespace OrthancPerf
     EXPECT_EQ(seldom, 1);
   }
 
-
-  TEST(HealthWatch, AnExceptionIsAProblem)
+  TEST(HealthWatch, AnswersWhatWasAnsweredOrThrown)
   {
-    HealthWatch watch(
-        {MakePart("Database", LONG, []() -> std::string { throw std::runtime_error("gone"); })});
-    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Database", "gone"}}));
-  }
-
-
-  // Else the health of the server would be bad until its next start
-  TEST(HealthWatch, WithoutMemoryThereIsAnAnswer)
-  {
-    HealthWatch watch({MakePart("Disk", LONG, []() -> std::string { throw std::bad_alloc(); })});
-    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", "no memory left"}}));
-  }
-
-
-  TEST(HealthWatch, WhatIsNotToBeCheckedIsWell)
-  {
-    HealthWatch watch({{"Disk", Duration::zero(), [] { return HealthWatch::Check(); },
+    std::string problem;
+    HealthWatch watch({MakePart("Well", LONG, [] { return std::string(); }),
+                       MakePart("Disk", Duration::zero(), [&problem] { return problem; }),
+                       {"Not to be checked", Duration::zero(), [] { return HealthWatch::Check(); },
                         [](const auto&)
                         {
                           FAIL();
                         }}});
     EXPECT_EQ(watch.Look(LONG).problems, NONE);
-  }
+    problem = "No space left on device";
+    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", problem}}));
+    problem.clear();
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
 
+    // Without memory, the health of the server would be bad until its next start otherwise
+    HealthWatch throwing(
+        {MakePart("Database", LONG, []() -> std::string { throw std::runtime_error("gone"); }),
+         MakePart("Disk", LONG, []() -> std::string { throw std::bad_alloc(); })});
+    EXPECT_EQ(throwing.Look(LONG).problems,
+              (Problems{{"Database", "gone"}, {"Disk", "no memory left"}}));
+  }
 
   // Its last answer is good until it has hung for too long
   TEST(HealthWatch, WhoHangsIsNamed)
@@ -129,7 +107,6 @@ namespace OrthancPerf
     EXPECT_EQ(watch.Look(Duration::zero()).problems, NONE);
   }
 
-
   TEST(HealthWatch, WhoHangsKeepsNobodyFromBeingAsked)
   {
     std::function<void()> answer;
@@ -139,7 +116,6 @@ namespace OrthancPerf
     EXPECT_EQ(health.problems, (Problems{{"Disk", "full"}}));
     EXPECT_EQ(health.waiting, std::vector<std::string>{"Database"});
   }
-
 
   TEST(HealthWatch, WhoIsSlowFailsTheSecondTime)
   {
@@ -153,7 +129,6 @@ namespace OrthancPerf
     EXPECT_EQ(watch.Look(SOON).problems, NONE);  // as it has answered lately
   }
 
-
   TEST(HealthWatch, WhoWasWellLongAgoFailsTheSecondTime)
   {
     std::function<void()> answer;
@@ -164,7 +139,6 @@ namespace OrthancPerf
     EXPECT_EQ(watch.Look(Duration::zero()).waiting, std::vector<std::string>{"Disk"});
     EXPECT_EQ(watch.Look(Duration::zero()).problems, (Problems{{"Disk", "no answer for 1 s"}}));
   }
-
 
   // Another load balancer looks while the first one waits
   TEST(HealthWatch, LooksAtTheSameTimeAreOne)
@@ -181,7 +155,6 @@ namespace OrthancPerf
     EXPECT_NE(watch->Look(SOON).problems, NONE);
   }
 
-
   // The disk of an Orthanc that is gone answers at last
   TEST(HealthWatch, AnAnswerMayComeTooLateForAnybody)
   {
@@ -190,34 +163,24 @@ namespace OrthancPerf
     answer();
   }
 
-
-  TEST(TryToStore, LeavesNothingWhereThereIsRoom)
+  TEST(TryToStore, LeavesNothingWhereThereIsRoomAndSaysWhatTheKernelDoes)
   {
     const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "try-to-store";
     std::filesystem::create_directory(folder);
     EXPECT_EQ(TryToStore(folder), "");
     EXPECT_TRUE(std::filesystem::is_empty(folder));
-    std::filesystem::remove(folder);
-  }
-
-
-  TEST(TryToStore, SaysWhatTheKernelDoes)
-  {
     EXPECT_EQ(TryToStore("/proc/self/no-such-folder"), "No such file or directory");
     EXPECT_NE(TryToStore("/proc/self"), "");
-  }
 
-
-  TEST(TryToStore, AFileThatCannotGrowIsAProblem)
-  {
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     const rlimit small = {0, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const std::string problem = TryToStore(testing::TempDir());
+    const std::string problem = TryToStore(folder);
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_NE(std::signal(SIGXFSZ, handler), SIG_ERR);
     EXPECT_EQ(problem, "File too large");
+    std::filesystem::remove_all(folder);
   }
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -144,6 +145,16 @@ namespace OrthancPerf
     bool IsFound(const std::string& id = "") const
     {
       return !JudgeAll(id).empty();
+    }
+
+    // The rule, or any one, finds nothing in the evidence that "set" makes, for this test only
+    void ExpectNothing(const std::string& id, const std::string& name,
+                       const std::function<void()>& set)
+    {
+      const Evidence before = evidence_;
+      set();
+      EXPECT_FALSE(IsFound(id)) << name;
+      evidence_ = before;
     }
 
     static void ExpectTexts(const Finding& finding)

@@ -17,14 +17,12 @@ namespace OrthancPerf
       return DescribeImage(file.data(), file.size());
     }
 
-
     std::string Number(std::uint16_t number, bool isBigEndian)
     {
       const char low = static_cast<char>(number & 0xff);
       const char high = static_cast<char>(number >> 8);
       return isBigEndian ? std::string{high, low} : std::string{low, high};
     }
-
 
     DicomFileBuilder MakeBuilder(const DicomEncoding& encoding)
     {
@@ -45,7 +43,6 @@ namespace OrthancPerf
           .Element(0x00280103, "US", number(1));
       return builder;
     }
-
 
     void ExpectImage(const std::string& transferSyntax, const DicomEncoding& encoding)
     {
@@ -70,7 +67,6 @@ namespace OrthancPerf
       EXPECT_EQ(pixels.size(), image.GetNativeSize());
     }
 
-
     ImageDescription MakeShape(std::uint16_t rows, std::uint16_t columns, std::uint16_t samples,
                                std::uint16_t bits)
     {
@@ -83,14 +79,12 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(ImageDescription, ImagesAreReadInEveryEncoding)
   {
     ExpectImage("1.2.840.10008.1.2", {false, false});
     ExpectImage("1.2.840.10008.1.2.1", {true, false});
     ExpectImage("1.2.840.10008.1.2.2", {true, true});
   }
-
 
   TEST(ImageDescription, EncapsulatedPixelsAreKnown)
   {
@@ -118,36 +112,23 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(ImageDescription, OfDeflatedFilesTheTransferSyntaxIsKnown)
-  {
-    const ImageDescription image = Describe(DicomFileBuilder::FileMeta(DEFLATED) + "\1\2\3");
-    EXPECT_EQ(DEFLATED, image.transferSyntax);
-    EXPECT_TRUE(image.isDeflated);
-    EXPECT_EQ(PixelDataKind::Unknown, image.kind);
-  }
-
-
-  TEST(ImageDescription, NothingIsSaidOfBrokenFiles)
-  {
-    SampleShape shape;
-    const std::string file = MakeSampleImage(shape);
-    EXPECT_EQ(PixelDataKind::Unknown, Describe(file.substr(0, file.size() - 1)).kind);
-    EXPECT_EQ(PixelDataKind::None, Describe("").kind);
-    EXPECT_EQ(PixelDataKind::None, DescribeImage(nullptr, 0).kind);
-  }
-
-
   // DCMTK takes a delimiter among the outermost elements for the end, and would leave out the rest
-  TEST(ImageDescription, NothingIsSaidOfFilesThatGoOnBehindTheirEnd)
+  TEST(ImageDescription, NothingIsSaidOfBrokenAndDeflatedFiles)
   {
     const std::string rest =
         DicomFileBuilder().EndOfItem().Element(0xfffcfffc, "OB", "ab").GetBytes();
     const std::string file = MakeSampleImage({});
     EXPECT_EQ(PixelDataKind::Native, Describe(file).kind);
     EXPECT_EQ(PixelDataKind::Unknown, Describe(file + rest).kind);
-  }
+    EXPECT_EQ(PixelDataKind::Unknown, Describe(file.substr(0, file.size() - 1)).kind);
+    EXPECT_EQ(PixelDataKind::None, Describe("").kind);
+    EXPECT_EQ(PixelDataKind::None, DescribeImage(nullptr, 0).kind);
 
+    const ImageDescription image = Describe(DicomFileBuilder::FileMeta(DEFLATED) + "\1\2\3");
+    EXPECT_EQ(DEFLATED, image.transferSyntax);
+    EXPECT_TRUE(image.isDeflated);
+    EXPECT_EQ(PixelDataKind::Unknown, image.kind);
+  }
 
   TEST(ImageDescription, OverlaysInUnusedBitsAreSeen)
   {
@@ -163,24 +144,18 @@ namespace OrthancPerf
     EXPECT_TRUE(describe(12));
   }
 
-
-  TEST(ImageDescription, NativeSizeCountsSharedSamplesOnce)
+  TEST(ImageDescription, NativeSizeCountsSharedSamplesOnceAndIsNoneOfNonsense)
   {
     ImageDescription image = MakeShape(2, 4, 3, 8);
     EXPECT_EQ(24u, image.GetNativeSize());
     image.photometricInterpretation = "YBR_FULL_422";
     EXPECT_EQ(16u, image.GetNativeSize());
     EXPECT_EQ(3u, MakeShape(3, 7, 1, 1).GetNativeSize());  // 21 bits
-  }
 
-
-  TEST(ImageDescription, NativeSizeOfNonsenseIsNone)
-  {
     EXPECT_FALSE(MakeShape(0, 4, 3, 8).GetNativeSize().has_value());
     EXPECT_FALSE(MakeShape(2, 4, 65535, 8).GetNativeSize().has_value());
     EXPECT_FALSE(MakeShape(2, 4, 3, 65535).GetNativeSize().has_value());
-
-    ImageDescription image = MakeShape(65535, 65535, 4, 64);
+    image = MakeShape(65535, 65535, 4, 64);
     image.frames = 0xffffffff;
     EXPECT_FALSE(image.GetNativeSize().has_value());
   }

@@ -13,7 +13,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(InstanceIdentity, SaysNothingOfCharactersThatDependOnTheCharacterSet)
   {
     EXPECT_EQ("", Hash("M\xfcller"));
@@ -21,7 +20,6 @@ namespace OrthancPerf
     EXPECT_EQ("", Hash("a\\b"));
     EXPECT_EQ("", Hash("\x1b$B"));
   }
-
 
   TEST(InstanceIdentity, KnowsTheSameIdentifiers)
   {

@@ -102,22 +102,78 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(PixelDataFlawOfFrames, LossyJpegIsOfTheColoursOfItsLabel)
+  TEST(PixelDataFlawOfFrames, AFrameHasTheColoursOfItsLabelAndIsLikeTheOthers)
   {
-    EXPECT_EQ("", Check(BASELINE, "YBR_FULL_422", {YCC}));
-    EXPECT_EQ("", Check(BASELINE, "YBR_FULL", {YCC}));
-    EXPECT_EQ("", Check(BASELINE, "RGB", {RGB}));
-    EXPECT_EQ("", Check(BASELINE, "RGB", {Jpeg("", 0xc0, "RGB")}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "RGB", {YCC}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "RGB", {Jpeg(Adobe(1), 0xc0, NUMBERS)}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "RGB", {Jpeg("", 0xc0, NUMBERS)}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "YBR_FULL_422", {RGB}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "MONOCHROME2", {YCC}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "", {YCC}));
-    EXPECT_EQ(COLORS, Check(LOSSLESS, "RGB", {YCC}));  // whatever the transfer syntax says
-  }
+    constexpr const char* DIFFERENT = "the frames differ in their bits or colours";
+    const std::string lossless = Jpeg("", 0xc3, NUMBERS);
+    const std::string jpegLs = Jpeg("", 0xf7, NUMBERS);
+    const struct
+    {
+      const char* name;
+      const char* transferSyntax;
+      const char* label;
+      std::vector<std::string> frames;
+      const char* expected;
+    } cases[] = {
+        {"YCbCr, 4:2:2", BASELINE, "YBR_FULL_422", {YCC}, ""},
+        {"YCbCr", BASELINE, "YBR_FULL", {YCC}, ""},
+        {"RGB by Adobe", BASELINE, "RGB", {RGB}, ""},
+        {"RGB by its components", BASELINE, "RGB", {Jpeg("", 0xc0, "RGB")}, ""},
+        {"YCbCr of JFIF as RGB", BASELINE, "RGB", {YCC}, COLORS},
+        {"YCbCr by Adobe as RGB", BASELINE, "RGB", {Jpeg(Adobe(1), 0xc0, NUMBERS)}, COLORS},
+        {"YCbCr by default as RGB", BASELINE, "RGB", {Jpeg("", 0xc0, NUMBERS)}, COLORS},
+        {"RGB as YCbCr", BASELINE, "YBR_FULL_422", {RGB}, COLORS},
+        {"YCbCr as grey", BASELINE, "MONOCHROME2", {YCC}, COLORS},
+        {"YCbCr as nothing", BASELINE, "", {YCC}, COLORS},
+        {"a label that is not for JPEG", BASELINE, "YBR_PARTIAL_422", {YCC}, COLORS},
+        {"lossy JPEG in a lossless syntax", LOSSLESS, "RGB", {YCC}, COLORS},
+        {"lossless RGB", LOSSLESS, "RGB", {lossless}, ""},
+        {"lossless RGB twice", LOSSLESS, "RGB", {Jpeg(Adobe(0), 0xc3, "RGB")}, ""},
+        {"JPEG-LS as RGB", JPEG_LS, "RGB", {jpegLs}, ""},
+        {"lossless YCbCr", LOSSLESS, "YBR_FULL", {lossless}, ""},
+        {"lossless RGB as YCbCr", LOSSLESS, "YBR_FULL", {Jpeg(Adobe(0), 0xc3, "RGB")}, ""},
+        {"JPEG-LS as YCbCr", JPEG_LS, "YBR_FULL", {jpegLs}, ""},
+        {"lossless JFIF", LOSSLESS, "YBR_FULL", {Jpeg(JFIF, 0xc3, NUMBERS)}, ""},
+        {"lossless JFIF as RGB", LOSSLESS, "RGB", {Jpeg(JFIF, 0xc3, NUMBERS)}, COLORS},
+        {"JFIF with components of RGB", LOSSLESS, "RGB", {Jpeg(JFIF, 0xc3, "RGB")}, COLORS},
+        {"lossless colours as grey", LOSSLESS, "MONOCHROME2", {lossless}, COLORS},
+        {"JPEG-LS as indices", JPEG_LS, "PALETTE COLOR", {jpegLs}, COLORS},
+        {"JPEG 2000 as RGB", JPEG_2000, "RGB", {Jpeg2000(true)}, ""},
+        {"JPEG 2000 as RCT", JPEG_2000, "YBR_RCT", {Jpeg2000(true)}, ""},
+        {"JPEG 2000 as ICT", JPEG_2000, "YBR_ICT", {Jpeg2000(true)}, ""},
+        {"untransformed RGB", JPEG_2000, "RGB", {Jpeg2000(false)}, ""},
+        {"untransformed YCbCr", JPEG_2000, "YBR_FULL", {Jpeg2000(false)}, ""},
+        {"transformed YCbCr", JPEG_2000, "YBR_FULL", {Jpeg2000(true)}, COLORS},
+        {"untransformed RCT", JPEG_2000, "YBR_RCT", {Jpeg2000(false)}, COLORS},
+        {"JPEG 2000 as grey", JPEG_2000, "MONOCHROME2", {Jpeg2000(false)}, COLORS},
+        {"YCbCr said in two ways",
+         BASELINE,
+         "YBR_FULL_422",
+         {YCC, Jpeg("", 0xc0, NUMBERS), YCC},
+         ""},
+        {"YCbCr and RGB", BASELINE, "YBR_FULL_422", {YCC, RGB}, COLORS},
+        {"two transforms", JPEG_2000, "RGB", {Jpeg2000(true), Jpeg2000(false)}, DIFFERENT},
+        {"subsampled RLE",
+         RLE,
+         "YBR_FULL_422",
+         {"any"},
+         "RLE with subsampled colours is not defined"},
+        {"text", BASELINE, "YBR_FULL", {"nonsense"}, "A frame is no JPEG stream"},
+        {"arithmetic coding",
+         BASELINE,
+         "YBR_FULL",
+         {Jpeg("", 0xc9, NUMBERS)},
+         "The coding process of a JPEG frame is not covered"}};
 
+    for (const auto& one : cases)
+    {
+      EXPECT_EQ(one.expected, Check(one.transferSyntax, one.label, one.frames)) << one.name;
+    }
+
+    Image image(LOSSLESS, "RGB", {Jpeg("", 0xc3, NUMBERS, 12), Jpeg("", 0xc3, NUMBERS, 10)});
+    image.description.bitsAllocated = 16;
+    EXPECT_EQ(DIFFERENT, image.Check());
+  }
 
   TEST(PixelDataFlawOfFrames, JpegLsOfFewerThanEightBitsIsReadInTwoWays)
   {
@@ -130,7 +186,6 @@ namespace OrthancPerf
 
     EXPECT_EQ("", Check(LOSSLESS, "RGB", {Jpeg("", 0xc3, NUMBERS, 7)}));
   }
-
 
   TEST(PixelDataFlawOfFrames, FramesHaveAllBitsThatAreStored)
   {
@@ -172,39 +227,6 @@ namespace OrthancPerf
     EXPECT_EQ("a frame has samples of one bit", Check(JPEG_2000, "RGB", {codestream}));
   }
 
-
-  TEST(PixelDataFlawOfFrames, LosslessJpegTransformsNoColours)
-  {
-    for (const char* label : {"RGB", "YBR_FULL"})
-    {
-      EXPECT_EQ("", Check(LOSSLESS, label, {Jpeg("", 0xc3, NUMBERS)})) << label;
-      EXPECT_EQ("", Check(LOSSLESS, label, {Jpeg(Adobe(0), 0xc3, "RGB")})) << label;
-      EXPECT_EQ("", Check(JPEG_LS, label, {Jpeg("", 0xf7, NUMBERS)})) << label;
-    }
-
-    EXPECT_EQ("", Check(LOSSLESS, "YBR_FULL", {Jpeg(JFIF, 0xc3, NUMBERS)}));
-    EXPECT_EQ(COLORS, Check(LOSSLESS, "RGB", {Jpeg(JFIF, 0xc3, NUMBERS)}));
-    EXPECT_EQ(COLORS, Check(LOSSLESS, "RGB", {Jpeg(JFIF, 0xc3, "RGB")}));
-    EXPECT_EQ(COLORS, Check(LOSSLESS, "MONOCHROME2", {Jpeg("", 0xc3, NUMBERS)}));
-    EXPECT_EQ(COLORS, Check(JPEG_LS, "PALETTE COLOR", {Jpeg("", 0xf7, NUMBERS)}));
-  }
-
-
-  TEST(PixelDataFlawOfFrames, Jpeg2000IsRgbWhereItsTransformIsUndone)
-  {
-    for (const char* label : {"RGB", "YBR_RCT", "YBR_ICT"})
-    {
-      EXPECT_EQ("", Check(JPEG_2000, label, {Jpeg2000(true)})) << label;
-    }
-
-    EXPECT_EQ("", Check(JPEG_2000, "RGB", {Jpeg2000(false)}));
-    EXPECT_EQ("", Check(JPEG_2000, "YBR_FULL", {Jpeg2000(false)}));
-    EXPECT_EQ(COLORS, Check(JPEG_2000, "YBR_FULL", {Jpeg2000(true)}));
-    EXPECT_EQ(COLORS, Check(JPEG_2000, "YBR_RCT", {Jpeg2000(false)}));
-    EXPECT_EQ(COLORS, Check(JPEG_2000, "MONOCHROME2", {Jpeg2000(false)}));
-  }
-
-
   TEST(PixelDataFlawOfFrames, FramesAreOfTheSizeThatIsDescribed)
   {
     const auto check = [](std::uint16_t ImageDescription::*attribute, std::uint16_t value)
@@ -221,12 +243,8 @@ namespace OrthancPerf
               Check(BASELINE, "RGB", {Jpeg("", 0xc1, "RGB", 12)}));
   }
 
-
-  TEST(PixelDataFlawOfFrames, SomeLabelsAreNotForCompressedPixels)
+  TEST(PixelDataFlawOfFrames, GreyIsNoRgbAndHasEightOrSixteenBits)
   {
-    EXPECT_EQ(COLORS, Check(BASELINE, "YBR_PARTIAL_422", {YCC}));
-    EXPECT_EQ("", Check(BASELINE, "YBR_FULL", {YCC}));
-
     Image grey(BASELINE, "RGB", {Jpeg("", 0xc0, "\1")});
     grey.description.samplesPerPixel = 1;
     EXPECT_EQ(COLORS, grey.Check());
@@ -234,23 +252,7 @@ namespace OrthancPerf
     EXPECT_EQ("", grey.Check());
     grey.description.bitsAllocated = 32;
     EXPECT_EQ("compressed, and Bits Allocated is neither 8 nor 16", grey.Check());
-
-    EXPECT_EQ("RLE with subsampled colours is not defined", Check(RLE, "YBR_FULL_422", {"any"}));
   }
-
-
-  TEST(PixelDataFlawOfFrames, FramesAreOfOneKind)
-  {
-    EXPECT_EQ("", Check(BASELINE, "YBR_FULL_422", {YCC, Jpeg("", 0xc0, NUMBERS), YCC}));
-    EXPECT_EQ(COLORS, Check(BASELINE, "YBR_FULL_422", {YCC, RGB}));
-    EXPECT_EQ("the frames differ in their bits or colours",
-              Check(JPEG_2000, "RGB", {Jpeg2000(true), Jpeg2000(false)}));
-
-    Image image(LOSSLESS, "RGB", {Jpeg("", 0xc3, NUMBERS, 12), Jpeg("", 0xc3, NUMBERS, 10)});
-    image.description.bitsAllocated = 16;
-    EXPECT_EQ("the frames differ in their bits or colours", image.Check());
-  }
-
 
   TEST(PixelDataFlawOfFrames, AHeaderMayReachIntoTheNextFragment)
   {
@@ -259,13 +261,5 @@ namespace OrthancPerf
     EXPECT_EQ(COLORS, image.Check());
     image.description.photometricInterpretation = "YBR_FULL";
     EXPECT_EQ("", image.Check());
-  }
-
-
-  TEST(PixelDataFlawOfFrames, WhatCantBeReadIsNamed)
-  {
-    EXPECT_EQ("A frame is no JPEG stream", Check(BASELINE, "YBR_FULL", {"nonsense"}));
-    EXPECT_EQ("The coding process of a JPEG frame is not covered",
-              Check(BASELINE, "YBR_FULL", {Jpeg("", 0xc9, NUMBERS)}));
   }
 }

@@ -56,36 +56,69 @@ namespace OrthancPerf
       return DicomFileBuilder::FileMeta(transferSyntax) + dataSet.GetBytes();
     }
 
-    std::string JudgeDataSet(const DicomFileBuilder& dataSet)
-    {
-      return Judge(MakeFile(EXPLICIT, dataSet));
-    }
-
     DicomFileBuilder Identified(const DicomEncoding& encoding = {})
     {
       return DicomFileBuilder(encoding).Identifiers();
     }
   }
 
-  TEST(ReceivedFile, SaysWhatKeepsOrthancFromStoringIt)
+  TEST(ReceivedFile, SaysWhatKeepsOrthancFromStoringItAndKnowsItsIdentityAllTheSame)
   {
-    const auto explain = [](const std::string& bytes)
-    {
-      return std::string(Checked(bytes)->problem);
-    };
-
-    EXPECT_EQ("", explain(MakeFile(EXPLICIT, Identified())));
-    EXPECT_EQ("not DICOM", explain("This is not DICOM."));
-    EXPECT_EQ("the DICOM file is truncated",
-              explain(MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OW", 100))));
-
+    const std::string prefix = std::string(128, '\0') + "DICM";
+    const std::string good = MakeFile(EXPLICIT, Identified());
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT).substr(132);
     const DicomFileBuilder study = DicomFileBuilder().Element(0x0020000d, "UI", "1.22");
-    EXPECT_EQ("Series Instance UID is missing", explain(MakeFile(EXPLICIT, study)));
-    EXPECT_EQ("", Checked(MakeFile(EXPLICIT, study))->identity.GetInstanceId());
+    const auto withLength = [&](const std::string& length)
+    {
+      return std::string(good).replace(140, 4, length);
+    };
+    const auto withMeta = [&](const char* representation)
+    {
+      DicomFileBuilder elements;
+      elements.Element(0x00020010, "UI", EXPLICIT + "\0").Element(0x00020102, representation, "");
+      return prefix + elements.GetBytes() + Identified().GetBytes();
+    };
+    const struct
+    {
+      const char* name;
+      std::string file;
+      const char* problem;
+      bool isKnown;
+    } cases[] = {
+        {"all is well", good, "", true},
+        {"text", "This is not DICOM.", "not DICOM", false},
+        {"cut pixels", MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OW", 100)),
+         TRUNCATED, true},
+        {"no series", MakeFile(EXPLICIT, study), "Series Instance UID is missing", false},
+        {"no instance",
+         MakeFile(EXPLICIT, DicomFileBuilder(study).Element(0x0020000e, "UI", "1.23")),
+         "SOP Instance UID is missing", false},
+        {"no data set", DicomFileBuilder::FileMeta(EXPLICIT), NO_STUDY, false},
+        {"nothing deflated", DicomFileBuilder::FileMeta(DEFLATED), NO_STUDY, false},
+        {"a stray delimitation", MakeFile(EXPLICIT, Identified().EndOfItem().Raw("whatever comes")),
+         MALFORMED, true},
+        {"no File Meta Information", prefix + Identified().GetBytes(), MALFORMED, true},
+        {"none, implicit", prefix + Identified({false, false}).GetBytes(), MALFORMED, true},
+        {"File Meta Information twice",
+         MakeFile(EXPLICIT, DicomFileBuilder().Raw(meta).Raw(Identified().GetBytes())), MALFORMED,
+         true},
+        {"its length beyond the end", withLength({"\xff\xff\xff\x7f", 4}), MALFORMED, true},
+        {"its length of one", withLength({"\1\0\0\0", 4}), MALFORMED, true},
+        {"its length of nothing", withLength(std::string(4, '\0')), MALFORMED, true},
+        {"a VR there that is none", withMeta("ZZ"), MALFORMED, true},
+        {"a VR there that Orthanc does not know", withMeta("UV"), MALFORMED, true}};
+    const std::string id = Checked(good)->identity.GetInstanceId();
+    EXPECT_NE("", id);
 
-    DicomFileBuilder series = study;
-    series.Element(0x0020000e, "UI", "1.23");
-    EXPECT_EQ("SOP Instance UID is missing", explain(MakeFile(EXPLICIT, series)));
+    for (const auto& one : cases)
+    {
+      const Checked file(one.file);
+      EXPECT_STREQ(one.problem, file->problem) << one.name;
+      EXPECT_EQ(one.isKnown ? id : "", file->identity.GetInstanceId()) << one.name;
+      const std::string problem = one.problem;
+      EXPECT_FALSE(file->IsComplete() && (problem == MALFORMED || problem == TRUNCATED))
+          << one.name;
+    }
   }
 
   TEST(ReceivedFile, GivesItsIdentifiersWithoutPadding)
@@ -93,22 +126,6 @@ namespace OrthancPerf
     const Checked check(MakeFile(EXPLICIT, Identified()));
     EXPECT_EQ("1.2.3.4", check->identity.GetSopInstanceUid());
     EXPECT_EQ(EXPLICIT, check->image.transferSyntax);
-  }
-
-  // Orthanc takes the first, and refuses the second
-  TEST(ReceivedFile, IsMalformedIfOnlyAPrefixStandsBeforeTheDataSet)
-  {
-    const std::string prefix = std::string(128, '\0') + "DICM";
-    const std::string file = prefix + Identified().GetBytes();
-    EXPECT_EQ(MALFORMED, Judge(file));
-    EXPECT_NE("", Checked(file)->identity.GetInstanceId());
-    EXPECT_EQ(MALFORMED, Judge(prefix + Identified({false, false}).GetBytes()));
-  }
-
-  TEST(ReceivedFile, IsMissingIdentifiersIfThereIsNoDataSet)
-  {
-    EXPECT_EQ(NO_STUDY, Judge(DicomFileBuilder::FileMeta(EXPLICIT)));
-    EXPECT_EQ(NO_STUDY, Judge(DicomFileBuilder::FileMeta(DEFLATED)));
   }
 
   TEST(ReceivedFile, IsTruncatedWhereverAnElementIsCut)
@@ -129,50 +146,52 @@ namespace OrthancPerf
     ExpectComplete(meta + bytes);
   }
 
-  TEST(ReceivedFile, ReadsSequencesOfDefinedAndUndefinedLength)
+  TEST(ReceivedFile, ReadsSequencesAndPixelDataOfDefinedAndUndefinedLength)
   {
-    DicomFileBuilder item;
-    item.Element(0x00081150, "UI", "1.2.34");
-    const auto length = static_cast<std::uint32_t>(item.GetBytes().size());
+    const std::string item = DicomFileBuilder().Element(0x00081150, "UI", "1.2.34").GetBytes();
+    const auto length = static_cast<std::uint32_t>(item.size());
+    ExpectComplete(MakeFile(
+        EXPLICIT, Identified().Header(0x00081140, "SQ", length + 8).Item(length).Raw(item)));
+    ExpectComplete(MakeFile(EXPLICIT, Identified()
+                                          .Header(0x00081140, "SQ", UNDEFINED_LENGTH)
+                                          .Item(length)
+                                          .Raw(item)
+                                          .EndOfSequence()));
 
-    DicomFileBuilder defined = Identified();
-    defined.Header(0x00081140, "SQ", length + 8).Item(length).Raw(item.GetBytes());
-    ExpectComplete(MakeFile(EXPLICIT, defined));
+    DicomFileBuilder implicit({false, false});
+    implicit.Item(UNDEFINED_LENGTH).Element(0x00081150, "", "1.2.34").EndOfItem().EndOfSequence();
+    ExpectComplete(
+        MakeFile(EXPLICIT,
+                 Identified().Header(0x00091010, "UN", UNDEFINED_LENGTH).Raw(implicit.GetBytes())));
 
-    DicomFileBuilder mixed = Identified();
-    mixed.Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(length).Raw(item.GetBytes());
-    ExpectComplete(MakeFile(EXPLICIT, mixed.EndOfSequence()));
+    DicomFileBuilder encapsulated = Identified();
+    encapsulated.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4).Raw("abcd");
+    EXPECT_EQ(TRUNCATED, Judge(MakeFile(JPEG_BASELINE, encapsulated)));
+    ExpectComplete(MakeFile(JPEG_BASELINE, encapsulated.EndOfSequence()));
+
+    const DicomFileBuilder native = Identified().Element(TAG_PIXEL_DATA, "OW", "abcd");
+    ExpectComplete(MakeFile(EXPLICIT, native));
+    EXPECT_EQ(MALFORMED, Judge(MakeFile(JPEG_BASELINE, native)));
   }
 
-  TEST(ReceivedFile, ReadsUnknownElementsOfUndefinedLengthAsImplicitSequences)
+  TEST(ReceivedFile, IsNotReadBehindMoreSequencesOrFragmentsThanAreCounted)
   {
-    DicomFileBuilder item({false, false});
-    item.Item(UNDEFINED_LENGTH).Element(0x00081150, "", "1.2.34").EndOfItem().EndOfSequence();
-    DicomFileBuilder dataSet = Identified();
-    dataSet.Header(0x00091010, "UN", UNDEFINED_LENGTH).Raw(item.GetBytes());
-    ExpectComplete(MakeFile(EXPLICIT, dataSet));
-  }
+    DicomFileBuilder nested = Identified();
+    DicomFileBuilder fragments = Identified().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH);
 
-  TEST(ReceivedFile, ReadsEncapsulatedPixelData)
-  {
-    DicomFileBuilder dataSet = Identified();
-    dataSet.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4).Raw("abcd");
-    EXPECT_EQ(TRUNCATED, Judge(MakeFile(JPEG_BASELINE, dataSet)));
-    ExpectComplete(MakeFile(JPEG_BASELINE, dataSet.EndOfSequence()));
-  }
+    for (std::size_t i = 0; i <= DataSet::MAXIMUM_NESTING; i++)
+    {
+      nested.Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
+    }
 
-  TEST(ReceivedFile, IsMalformedIfPixelDataIsNativeInACompressedTransferSyntax)
-  {
-    DicomFileBuilder dataSet = Identified();
-    dataSet.Element(TAG_PIXEL_DATA, "OW", "abcd");
-    ExpectComplete(MakeFile(EXPLICIT, dataSet));
-    EXPECT_EQ(MALFORMED, Judge(MakeFile(JPEG_BASELINE, dataSet)));
-  }
+    for (std::size_t i = 0; i < DataSet::MAXIMUM_STEPS; i++)
+    {
+      fragments.Item(0);
+    }
 
-  TEST(ReceivedFile, IsMalformedAtAStrayItemDelimitation)
-  {
-    DicomFileBuilder dataSet = Identified();
-    EXPECT_EQ(MALFORMED, JudgeDataSet(dataSet.EndOfItem().Raw("whatever comes")));
+    EXPECT_EQ(ReadResult::TooLong, Checked(MakeFile(EXPLICIT, nested))->dataSet.result);
+    EXPECT_EQ(ReadResult::TooLong,
+              Checked(MakeFile(JPEG_BASELINE, fragments.EndOfSequence()))->dataSet.result);
   }
 
   TEST(ReceivedFile, IsNotReadIfDeflated)
@@ -182,67 +201,5 @@ namespace OrthancPerf
     EXPECT_STREQ("", check->problem);
     EXPECT_FALSE(check->IsComplete());
     EXPECT_EQ("1.2.3.44", check->identity.GetSopInstanceUid());
-  }
-
-  TEST(ReceivedFile, IsMalformedIfTheLengthOfFileMetaIsAnotherButIdentified)
-  {
-    const std::string file = MakeFile(EXPLICIT, Identified());
-    const std::string id = Checked(file)->identity.GetInstanceId();
-
-    for (const std::string& length :
-         {std::string("\xff\xff\xff\x7f", 4), std::string("\1\0\0\0", 4), std::string(4, '\0')})
-    {
-      const Checked wrong(std::string(file).replace(140, 4, length));
-      EXPECT_STREQ(MALFORMED, wrong->problem);
-      EXPECT_EQ(id, wrong->identity.GetInstanceId());
-      EXPECT_FALSE(wrong->IsComplete());
-    }
-  }
-
-  TEST(ReceivedFile, IsMalformedWithFileMetaTwiceButIdentifiedByTheDataSet)
-  {
-    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT).substr(132);
-    const std::string file =
-        MakeFile(EXPLICIT, DicomFileBuilder().Raw(meta).Raw(Identified().GetBytes()));
-    EXPECT_EQ(MALFORMED, Judge(file));
-    EXPECT_NE("", Checked(file)->identity.GetInstanceId());
-  }
-
-  // Orthanc's own reader of it refuses them
-  TEST(ReceivedFile, IsMalformedIfItsFileMetaHasVrsThatOrthancDoesNotKnow)
-  {
-    for (const char* const representation : {"ZZ", "UV"})
-    {
-      DicomFileBuilder meta;
-      meta.Element(0x00020010, "UI", EXPLICIT + "\0").Element(0x00020102, representation, "");
-      EXPECT_EQ(MALFORMED,
-                Judge(std::string(128, '\0') + "DICM" + meta.GetBytes() + Identified().GetBytes()));
-    }
-  }
-
-  TEST(ReceivedFile, IsNotReadDeeperThanSequencesAreFollowed)
-  {
-    DicomFileBuilder dataSet = Identified();
-
-    for (std::size_t i = 0; i <= DataSet::MAXIMUM_NESTING; i++)
-    {
-      dataSet.Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
-    }
-
-    EXPECT_EQ(ReadResult::TooLong, Checked(MakeFile(EXPLICIT, dataSet))->dataSet.result);
-  }
-
-  TEST(ReceivedFile, IsNotReadBehindMoreFragmentsThanAreCounted)
-  {
-    DicomFileBuilder dataSet = Identified();
-    dataSet.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH);
-
-    for (std::size_t i = 0; i < DataSet::MAXIMUM_STEPS; i++)
-    {
-      dataSet.Item(0);
-    }
-
-    EXPECT_EQ(ReadResult::TooLong,
-              Checked(MakeFile(JPEG_BASELINE, dataSet.EndOfSequence()))->dataSet.result);
   }
 }

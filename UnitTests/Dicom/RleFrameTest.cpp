@@ -32,23 +32,16 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(RleFrame, ASegmentEndsWithItsPixels)
+  TEST(RleFrame, ASegmentEndsWithItsPixelsOrIsRefused)
   {
     EXPECT_EQ(Cut(SEGMENT + "padding", 7), SEGMENT);
     EXPECT_EQ(Cut("\x80" + SEGMENT, 7), "\x80" + SEGMENT);  // -128 means nothing
     EXPECT_EQ(Cut(SEGMENT, 3), SEGMENT.substr(0, 4));
-  }
-
-
-  TEST(RleFrame, ASegmentOfAnotherLengthIsRefused)
-  {
     EXPECT_THROW(Cut(SEGMENT, 8), CodecError);
     EXPECT_THROW(Cut(SEGMENT, 6), CodecError);
     EXPECT_THROW(Cut(SEGMENT.substr(0, 5), 7), CodecError);
     EXPECT_THROW(Cut(SEGMENT.substr(0, 3), 3), CodecError);
   }
-
 
   TEST(RleFrame, SegmentsComeBackAndAreEven)
   {
@@ -57,7 +50,6 @@ namespace OrthancPerf
     EXPECT_EQ(frame.size(), 64 + 8 + 6);
     EXPECT_EQ(SplitRleFrame(frame, 2, 7), (RleSegments{SEGMENT, SEGMENT}));
   }
-
 
   TEST(RleFrame, HeadersThatLieAreRefused)
   {
@@ -74,7 +66,6 @@ namespace OrthancPerf
       EXPECT_THROW(SplitRleFrame(other, 2, 7), CodecError) << position;
     }
   }
-
 
   TEST(RleFrame, WhatIsEncodedComesBack)
   {
@@ -113,26 +104,20 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(RleFrame, SegmentsAreByComponentAndTheMostSignificantByteComesFirst)
+  TEST(RleFrame, SegmentsAreByComponentAndByteAndEachRowIsEncodedForItself)
   {
     const std::string frame = EncodeRleFrame("aAbBcC", 1, 3, 2);
-    const std::string expected[] = {"A", "a", "B", "b", "C", "c"};
+    const std::string expected[] = {"A", "a", "B", "b", "C", "c"};  // significant bytes first
     const RleSegments segments = SplitRleFrame(frame, 6, 1);
 
     for (std::size_t i = 0; i < 6; i++)
     {
       EXPECT_EQ(segments[i], std::string(1, '\0') + expected[i]);
     }
-  }
 
-
-  TEST(RleFrame, EachRowIsEncodedForItself)
-  {
     EXPECT_EQ(SplitRleFrame(EncodeRleFrame("xxxxxxxx", 4, 1, 1), 1, 8),
               (RleSegments{"\xfdx\xfdx"}));
   }
-
 
   TEST(RleFrame, FramesThatAreNotAsDescribedAreNotDecoded)
   {

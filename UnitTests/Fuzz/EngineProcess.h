@@ -170,7 +170,6 @@ namespace OrthancPerf
     }
   };
 
-
   // An engine in a process of its own, as the plugin has it: one after the other, whenever a codec
   // library has ended the one before. What code it reaches is this program's coverage. Where it is
   // this project's code that ends it, that is the end of this program, too.

@@ -25,7 +25,6 @@ namespace
   constexpr int TIMEOUT = 5;  // seconds
   constexpr int MOST_SECONDS = 8 * (TIMEOUT + 100);
 
-
   // The thread of Orthanc that has the connection, as the hooks have it behave
   struct Receiver
   {
@@ -43,7 +42,6 @@ namespace
       return received == length;
     }
   };
-
 
   class Scene
   {
@@ -237,7 +235,6 @@ namespace
     Duration waited_ = Duration::zero();
   };
 
-
   // As strtoll(3) has it, but for a sign of its own and what is not blank
   void CheckContentLength(std::string_view bytes)
   {
@@ -253,7 +250,6 @@ namespace
     }
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

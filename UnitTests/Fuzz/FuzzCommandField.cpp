@@ -20,7 +20,6 @@ namespace
   }
 }
 
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   DimseReader whole;

@@ -25,13 +25,11 @@ namespace
   constexpr std::size_t MAXIMUM_PEERS = 4;
   constexpr int FD = 63;  // no socket: the kernel knows nothing of it
 
-
   // Whether a text is fit for a label, a log and a page: what MakePrintable() promises
   bool IsFit(const std::string& text)
   {
     return text.size() <= MAXIMUM_PEER_NAME && IsPrintable(text);
   }
-
 
   // What came out, a line for each
   class Collector : public IJournalObserver
@@ -73,7 +71,6 @@ namespace
     bool isEncrypted_ = false;
   };
 
-
   // For all inputs, as it takes megabytes, and as the plugin has one, too: what an earlier
   // connection has left in the place of its descriptor must not show
   struct Probed
@@ -87,7 +84,6 @@ namespace
 
     ConnectionTracker tracker;
   };
-
 
   // A connection after the other, by a script: each step is a byte that says what happens, how long
   // after the last one, and to how many bytes, which are the next ones
@@ -259,7 +255,6 @@ namespace
     bool isCandidate_ = false;
   };
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -16,7 +16,6 @@ namespace
 {
   constexpr const char* JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
 
-
   void Compare(const std::uint8_t* data, std::size_t size)
   {
     static const std::string sample = OrthancPerf::MakeSampleImage({});
@@ -32,7 +31,6 @@ namespace
     OrthancPerf::Require(!OrthancPerf::IsComparable(image) ||
                          OrthancPerf::FindDifference(image, image).empty());
   }
-
 
   void Derive(const std::uint8_t* data, std::size_t size)
   {
@@ -57,7 +55,6 @@ namespace
     }
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

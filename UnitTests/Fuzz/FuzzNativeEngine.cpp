@@ -27,7 +27,6 @@ namespace
     return pixels;
   }
 
-
   // Without a DICOM prefix the first bytes say what image the others are, so that a run without a
   // corpus comes to the encoder, too
   std::string MakeFile(const std::uint8_t* data, std::size_t size)
@@ -59,7 +58,6 @@ namespace
     return image.Make();
   }
 
-
   std::string ReadPixels(const std::string& bytes)
   {
     std::string pixels;
@@ -72,7 +70,6 @@ namespace
     return pixels;
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -31,14 +31,12 @@ namespace
       Uid::EXPLICIT_LITTLE_ENDIAN, Uid::JPEG_BASELINE, Uid::JPEG_LS_NEAR_LOSSLESS,
   };
 
-
   // What the engine "dcmtk" is to do wrong, once the self-test is over
   Story& GetStory()
   {
     static Story story;
     return story;
   }
-
 
   // In the order in which "auto" begins. The last one tells the truth, but writes no compressed
   // files: whatever is accepted, it has seen.
@@ -64,7 +62,6 @@ namespace
     return *engines;
   }
 
-
   std::optional<std::string> Uncompress(const std::string& file)
   {
     try
@@ -77,13 +74,11 @@ namespace
     }
   }
 
-
   struct Source
   {
     std::string file;
     std::optional<std::string> plain;  // nothing: nobody knows
   };
-
 
   Source MakeSource(unsigned int syntax, Input& input)
   {
@@ -99,13 +94,11 @@ namespace
     return {uid == Uid::EXPLICIT_LITTLE_ENDIAN ? plain : LyingEngine::Write(plain, uid, {}), plain};
   }
 
-
   bool HasLegalBits(const ImageDescription& image)
   {
     return image.bitsStored >= 1 && image.bitsStored < 64 && image.highBit < image.bitsAllocated &&
            image.highBit + 1 >= image.bitsStored;
   }
-
 
   // What counts of a sample: its number, or all its bits if they hold more than that
   std::uint64_t GetCounted(std::uint64_t word, const ImageDescription& image, bool isNumber)
@@ -122,7 +115,6 @@ namespace
     return isNegative ? value | ~mask : value;
   }
 
-
   // What counts of all samples, by pixel
   std::optional<std::vector<std::uint64_t>> ReadSamples(const ImageDescription& image,
                                                         bool areNumbers = false)
@@ -138,13 +130,11 @@ namespace
     return values;
   }
 
-
   bool HasSameShape(const ImageDescription& one, const ImageDescription& other)
   {
     return one.rows == other.rows && one.columns == other.columns && one.frames == other.frames &&
            one.samplesPerPixel == other.samplesPerPixel;
   }
-
 
   // What is to replace "plain" without loss
   void CheckPixels(const std::string& plain, const std::string& result, bool isCompressed)
@@ -175,7 +165,6 @@ namespace
     Require(isSameBits || (HasLegalBits(expected) && HasLegalBits(found)));
     Require(!samples || samples == ReadSamples(found, areNumbers));
   }
-
 
   // As libjpeg scales table K.1 of ITU-T T.81: no grey may be off by more than Verification.h says
   void CheckLoss(const std::string& plain, const std::string& result, unsigned int quality)
@@ -208,7 +197,6 @@ namespace
     }
   }
 
-
   void CheckReport(const Transcoding& transcoding, const Source& source)
   {
     const TranscodingReport& report = transcoding.report;
@@ -220,7 +208,6 @@ namespace
     Require(report.duration.count() >= 0 && report.verification.count() >= 0);
     Require(!report.isLarger || report.outcome == Outcome::Declined);
   }
-
 
   void CheckFile(const Transcoding& transcoding, const Source& source,
                  const IngestTranscoding& settings)
@@ -256,7 +243,6 @@ namespace
     }
   }
 
-
   void CheckFailures(const EngineFailures& failures, std::size_t lines)
   {
     const std::vector<EngineFailure> all = failures.Get();
@@ -267,7 +253,6 @@ namespace
       Require(failure.count > 0 && failure.reason.size() <= MAXIMUM_TRANSCODING_REASON);
     }
   }
-
 
   IngestTranscoding ReadSettings(Input& input)
   {
@@ -283,7 +268,6 @@ namespace
     return settings;
   }
 
-
   Lies ReadLies(Input& input)
   {
     Lies lies(input.Take() % 16);
@@ -298,7 +282,6 @@ namespace
     return lies;
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -33,7 +33,6 @@ namespace
     std::optional<std::string> text_;
   };
 
-
   TuningPersistence Use(MemoryPersistence& persistence)
   {
     return {[&persistence] { return persistence.Load(); },
@@ -42,7 +41,6 @@ namespace
               persistence.Save(text);
             }};
   }
-
 
   void TryAsConfiguration(const Json::Value& json)
   {
@@ -57,7 +55,6 @@ namespace
       Require(!e.key.empty());
     }
   }
-
 
   void TryAsPatch(const Json::Value& json)
   {
@@ -76,7 +73,6 @@ namespace
     Require(!persistence.Load());
   }
 
-
   void TryAsSaved(const std::string& text)
   {
     MemoryPersistence persistence;
@@ -88,7 +84,6 @@ namespace
     Require(*store.Reset().tuning == Tuning());
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -24,7 +24,6 @@ namespace
     Require(text.size() <= Size && IsPrintable(text));
   }
 
-
   // What the other end sends, as far as one packet holds it, is received as a whole, or not at all
   template <typename Message>
   bool Receive(const std::uint8_t* data, std::size_t size, Message& message)
@@ -38,7 +37,6 @@ namespace
     return isReceived;
   }
 
-
   void TryAsHello(const std::uint8_t* data, std::size_t size)
   {
     WorkerHello hello;
@@ -49,7 +47,6 @@ namespace
       Require(!IsOfThisBuild(hello) || GetText(hello.version) == PERF_VERSION);
     }
   }
-
 
   // "rest": what the shared memory holds
   void TryAsResponse(const std::uint8_t* data, std::size_t size, const std::uint8_t* rest,
@@ -87,7 +84,6 @@ namespace
     channel.SetMemorySize(restSize / 2);
   }
 
-
   // So that a run without a corpus comes to the fields, too: the begin is a message of that size,
   // which is right but for the bytes that follow its first four
   template <typename Message>
@@ -100,13 +96,11 @@ namespace
     return bytes;
   }
 
-
   const std::uint8_t* ToBytes(const std::string& bytes)
   {
     return reinterpret_cast<const std::uint8_t*>(bytes.data());
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

@@ -35,13 +35,11 @@ namespace OrthancPerf
     std::size_t position_ = 0;
   };
 
-
   // Whether the rest is a DICOM file rather than what MakePlainImage makes one of
   inline bool IsFile(const std::string& rest)
   {
     return rest.size() > 132 && rest.compare(128, 4, "DICM") == 0;
   }
-
 
   // An image in Explicit VR Little Endian whose shape the first bytes say
   inline std::string MakePlainImage(Input& input)

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,7 +42,6 @@ namespace OrthancPerf
       return size / image.frames;
     }
 
-
     inline std::vector<std::string> Split(const ImageDescription& image)
     {
       const std::size_t size = GetFrameSize(image);
@@ -60,25 +60,10 @@ namespace OrthancPerf
       return frames;
     }
 
-
-    inline std::string Concatenate(const std::vector<std::string>& frames)
-    {
-      std::string all;
-
-      for (const std::string& frame : frames)
-      {
-        all += frame;
-      }
-
-      return all;
-    }
-
-
     inline std::string GetPixelRepresentation(const ImageDescription& image)
     {
       return image.bitsAllocated > 8 ? "OW" : "OB";
     }
-
 
     // Of one that FakeCodestream.h has made, or the project's encoder
     inline std::string Decode(const std::string& file, const ImageDescription& image)
@@ -96,12 +81,7 @@ namespace OrthancPerf
       }
       else
       {
-        for (const FrameFragments& frame :
-             FindFrames(image.encapsulatedPixels, syntax, image.frames))
-        {
-          pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadFakeRle(image, frame.front())
-                                                              : ReadFakeJpeg(frame.front());
-        }
+        pixels = ReadFakeFrames(image);
       }
 
       if (pixels.size() != size * image.frames)
@@ -113,7 +93,6 @@ namespace OrthancPerf
       editor.Set(TAG_PIXEL_DATA, GetPixelRepresentation(image), pixels);
       return editor.Write();
     }
-
 
     // The file in Explicit VR Little Endian
     inline std::string Uncompress(const std::string& file)
@@ -135,7 +114,6 @@ namespace OrthancPerf
     }
   }
 
-
   // What an engine does wrong: where, and how much
   struct Lie
   {
@@ -144,9 +122,7 @@ namespace OrthancPerf
     std::size_t amount = 0;
   };
 
-
   using Lies = std::vector<Lie>;
-
 
   // What an engine does wrong with one instance
   struct Story
@@ -157,7 +133,6 @@ namespace OrthancPerf
     // By source and target: who is asked again says the same again
     std::map<std::pair<std::string, std::string>, EngineResult> told;
   };
-
 
   // Reads and writes FakeCodec, well if it is given no story. With one that is on, it is of one
   // thread.
@@ -216,7 +191,10 @@ namespace OrthancPerf
 
       if (IsEncapsulated(target))
       {
-        frames = Encode(image, target, frames);
+        for (std::string& frame : frames)
+        {
+          frame = MakeFakeFrame(image, target, frame);
+        }
 
         for (const Lie& lie : lies)
         {
@@ -224,7 +202,17 @@ namespace OrthancPerf
         }
       }
 
-      SetPixels(editor, image, target, frames);
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target);
+
+      if (IsEncapsulated(target))
+      {
+        editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(frames));
+      }
+      else
+      {
+        editor.Set(TAG_PIXEL_DATA, FakeCodec::GetPixelRepresentation(image),
+                   std::accumulate(frames.begin(), frames.end(), std::string()));
+      }
 
       for (const Lie& lie : lies)
       {
@@ -267,37 +255,6 @@ namespace OrthancPerf
       }
 
       return taken;
-    }
-
-    static std::vector<std::string> Encode(const ImageDescription& image, const std::string& target,
-                                           const std::vector<std::string>& frames)
-    {
-      std::vector<std::string> encoded;
-
-      for (const std::string& frame : frames)
-      {
-        encoded.push_back(
-            target == TransferSyntaxUid::RLE_LOSSLESS
-                ? MakeFakeRle(image, frame)
-                : MakeFakeJpeg(image, frame, target.rfind("1.2.840.10008.1.2.4.8", 0) == 0));
-      }
-
-      return encoded;
-    }
-
-    static void SetPixels(DataSetEditor& editor, const ImageDescription& image,
-                          const std::string& target, const std::vector<std::string>& frames)
-    {
-      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target);
-
-      if (!IsEncapsulated(target))
-      {
-        editor.Set(TAG_PIXEL_DATA, FakeCodec::GetPixelRepresentation(image),
-                   FakeCodec::Concatenate(frames));
-        return;
-      }
-
-      editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(frames));
     }
 
     static void SpoilFrames(std::vector<std::string>& frames, const Lie& lie)

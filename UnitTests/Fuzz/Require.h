@@ -16,7 +16,6 @@ namespace OrthancPerf
     }
   }
 
-
   inline bool IsPrintable(const std::string& text)
   {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });

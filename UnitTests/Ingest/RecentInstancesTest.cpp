@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/RecentInstances.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace OrthancPerf
@@ -64,24 +65,20 @@ namespace OrthancPerf
     EXPECT_EQ(Sizes({3, 4, 2}), GetSizes(recent.Latest(10)));
   }
 
-  TEST(RecentInstances, TheNewestComesFirst)
+  TEST(RecentInstances, TheNewestComesFirstAndTheOldestMakesRoom)
   {
     RecentInstances recent(3);
-    recent.OnInstanceFinished(Make(1));
-    recent.OnInstanceFinished(Make(2));
-    EXPECT_EQ(Sizes({2, 1}), GetSizes(recent.Latest(10)));
-  }
-
-  TEST(RecentInstances, TheOldestMakesRoom)
-  {
-    RecentInstances recent(3);
+    RecentInstances none(0);
 
     for (std::size_t i = 1; i <= 8; i++)
     {
       recent.OnInstanceFinished(Make(i));
+      none.OnInstanceFinished(Make(i));
+      EXPECT_EQ(std::min(i, std::size_t(3)), recent.Latest(10).size());
     }
 
     EXPECT_EQ(Sizes({8, 7, 6}), GetSizes(recent.Latest(10)));
+    EXPECT_TRUE(none.Latest(10).empty());
   }
 
   TEST(RecentInstances, TheLimitCountsOnlyWhatMatches)
@@ -150,12 +147,5 @@ namespace OrthancPerf
     EXPECT_EQ(Sizes({1}), GetLatest(recent, 10, [](auto& filter) { filter.id = "a"; }));
     EXPECT_EQ(Sizes({8, 7}),
               GetLatest(recent, 2, [](auto& filter) { filter.outcome = Outcome::Stored; }));
-  }
-
-  TEST(RecentInstances, ACapacityOfZeroKeepsNone)
-  {
-    RecentInstances recent(0);
-    recent.OnInstanceFinished(Make(1));
-    EXPECT_TRUE(recent.Latest(10).empty());
   }
 }

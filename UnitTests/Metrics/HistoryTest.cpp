@@ -43,7 +43,6 @@ namespace OrthancPerf
                        }};
     };
 
-
     std::vector<int> ListInstances(const HistoryExcerpt& excerpt)
     {
       std::vector<int> list;
@@ -57,18 +56,21 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST_F(HistoryTest, ASecondIsShownOnceItIsOver)
+  TEST_F(HistoryTest, ASecondIsShownOnceItIsOverAlsoWithoutAnInstance)
   {
-    Receive(3);
+    Receive(1);
     EXPECT_TRUE(ReadSeconds().points.empty());
     EXPECT_EQ(START, ReadSeconds().begin);
-
-    now_++;
-    EXPECT_EQ(std::vector<int>{3}, ListInstances(ReadSeconds()));
+    now_ += 3;
+    Receive(2);
+    now_ += 2;
+    EXPECT_EQ((std::vector<int>{1, 0, 0, 2, 0}), ListInstances(ReadSeconds()));
     EXPECT_EQ(START, ReadSeconds().begin);
+    EXPECT_EQ((std::vector<int>{2, 0}), ListInstances(ReadSeconds(START + 3)));
+    EXPECT_EQ(START + 3, ReadSeconds(START + 3).begin);
+    EXPECT_TRUE(ReadSeconds(START + 6).points.empty());
+    EXPECT_EQ(START + 6, ReadSeconds(START + 6).begin);
   }
-
 
   TEST_F(HistoryTest, CallsOfOrthancThatFailAreCounted)
   {
@@ -88,17 +90,6 @@ namespace OrthancPerf
     EXPECT_EQ(2U, excerpt.points[0].failedCalls);
     EXPECT_EQ(0U, excerpt.points[1].failedCalls);
   }
-
-
-  TEST_F(HistoryTest, SecondsWithoutAnInstanceAreZero)
-  {
-    Receive(1);
-    now_ += 3;
-    Receive(2);
-    now_ += 2;
-    EXPECT_EQ((std::vector<int>{1, 0, 0, 2, 0}), ListInstances(ReadSeconds()));
-  }
-
 
   TEST_F(HistoryTest, APointHoldsAllThatIsCharted)
   {
@@ -125,8 +116,7 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0.004, point.directions[SEND].GetSeconds(Phase::Storage));
   }
 
-
-  TEST_F(HistoryTest, MinutesAddUpTheirSeconds)
+  TEST_F(HistoryTest, MinutesAddUpTheirSecondsAndADayOfThemIsKept)
   {
     Receive(1);
     now_ += 59;
@@ -137,59 +127,20 @@ namespace OrthancPerf
     EXPECT_EQ(std::chrono::seconds(60), minutes.resolution);
     EXPECT_EQ(START, minutes.begin);
     EXPECT_EQ(std::vector<int>{2}, ListInstances(minutes));
+
+    now_ = START + 180;
+    EXPECT_EQ(START + 120, Read(HistoryResolution::Minute, START + 61).begin);
+    EXPECT_EQ(1U, Read(HistoryResolution::Minute, START + 61).points.size());
+
+    now_ = START + 3600;
+    EXPECT_EQ(3599U, ReadSeconds().points.size());  // the 3,600th is not over yet
+    EXPECT_EQ(START + 1, ReadSeconds().begin);
+    EXPECT_EQ(0U, ReadSeconds().points.front().directions[RECEIVE].instances);
+
+    now_ = START + UnixSeconds{25} * 3600;
+    EXPECT_EQ(1439U, Read(HistoryResolution::Minute).points.size());
+    EXPECT_EQ(START + 3600 + 60, Read(HistoryResolution::Minute).begin);
   }
-
-
-  TEST_F(HistoryTest, KeepsAnHourOfSeconds)
-  {
-    Receive(7);
-    now_ += 3600;
-    const HistoryExcerpt excerpt = ReadSeconds();
-    EXPECT_EQ(3599U, excerpt.points.size());  // the 3,600th is not over yet
-    EXPECT_EQ(START + 1, excerpt.begin);
-    EXPECT_EQ(0U, excerpt.points.front().directions[RECEIVE].instances);
-  }
-
-
-  TEST_F(HistoryTest, KeepsADayOfMinutes)
-  {
-    Receive(7);
-    now_ += UnixSeconds{25} * 3600;
-    const HistoryExcerpt excerpt = Read(HistoryResolution::Minute);
-    EXPECT_EQ(1439U, excerpt.points.size());
-    EXPECT_EQ(START + 3600 + 60, excerpt.begin);
-  }
-
-
-  TEST_F(HistoryTest, SinceLeavesOutWhatTheReaderHas)
-  {
-    for (int second = 0; second < 10; second++)
-    {
-      Receive(second);
-      now_++;
-    }
-
-    EXPECT_EQ((std::vector<int>{8, 9}), ListInstances(ReadSeconds(START + 8)));
-    EXPECT_EQ(START + 8, ReadSeconds(START + 8).begin);
-  }
-
-
-  TEST_F(HistoryTest, SinceInTheMiddleOfAMinuteBeginsWithTheNextOne)
-  {
-    now_ += 180;
-    const HistoryExcerpt excerpt = Read(HistoryResolution::Minute, START + 61);
-    EXPECT_EQ(START + 120, excerpt.begin);
-    EXPECT_EQ(1U, excerpt.points.size());
-  }
-
-
-  TEST_F(HistoryTest, SinceTheNextPointGivesNone)
-  {
-    now_ += 10;
-    EXPECT_TRUE(ReadSeconds(START + 11).points.empty());
-    EXPECT_EQ(START + 11, ReadSeconds(START + 11).begin);
-  }
-
 
   TEST_F(HistoryTest, AssociationsGoOnUntilTheyAreToldOtherwise)
   {
@@ -209,8 +160,7 @@ namespace OrthancPerf
     EXPECT_EQ((std::vector<std::uint32_t>{2, 0, 0, 0}), open);
   }
 
-
-  TEST_F(HistoryTest, AClockThatGoesBackALittleChangesNothing)
+  TEST_F(HistoryTest, AClockMayGoBackALittleAndBeginsAnewIfItIsSetBack)
   {
     now_ += 10;
     Receive(1);
@@ -218,43 +168,26 @@ namespace OrthancPerf
     Receive(1);
     now_ += 4;
     EXPECT_EQ(2U, ReadSeconds().points.back().directions[RECEIVE].instances);
-  }
 
-
-  TEST_F(HistoryTest, AClockThatIsSetBackBeginsAnew)
-  {
     now_ += 1000;
+    const UnixSeconds next = now_;
     Receive(1);
     now_ -= 900;
+    const UnixSeconds begin = now_;
     Receive(2);
     now_++;
-    EXPECT_EQ(START + 100, ReadSeconds().begin);
-    EXPECT_EQ(std::vector<int>{2}, ListInstances(ReadSeconds()));
-  }
 
+    // Also for a reader that has points from before: it would wait for as long otherwise
+    for (const UnixSeconds since : {UnixSeconds{0}, next})
+    {
+      EXPECT_EQ(begin, ReadSeconds(since).begin);
+      EXPECT_EQ(std::vector<int>{2}, ListInstances(ReadSeconds(since)));
+    }
 
-  // Or else it would wait for as long as the clock was set back
-  TEST_F(HistoryTest, AReaderWithPointsFromBeforeAClockWasSetBackGetsAllThereAreSince)
-  {
-    now_ += 1000;
-    const HistoryExcerpt known = ReadSeconds();
-    const UnixSeconds next = known.begin + static_cast<UnixSeconds>(known.points.size());
-    now_ -= 900;
-    Receive(2);
-    now_++;
-    EXPECT_EQ(START + 100, ReadSeconds(next).begin);
-    EXPECT_EQ(std::vector<int>{2}, ListInstances(ReadSeconds(next)));
-  }
-
-
-  TEST_F(HistoryTest, AClockThatIsSetForwardByYearsIsNoHarm)
-  {
-    Receive(1);
     now_ += 10LL * 365 * 86400;
     Receive(2);
     now_++;
-    const HistoryExcerpt excerpt = ReadSeconds();
-    EXPECT_EQ(2U, excerpt.points.back().directions[RECEIVE].instances);
-    EXPECT_EQ(3599U, excerpt.points.size());
+    EXPECT_EQ(2U, ReadSeconds().points.back().directions[RECEIVE].instances);
+    EXPECT_EQ(3599U, ReadSeconds().points.size());
   }
 }

@@ -7,6 +7,7 @@
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/ServerTraffic.h"
+#include "Threads.h"
 
 #include <gtest/gtest.h>
 
@@ -163,8 +164,6 @@ namespace OrthancPerf
     constexpr std::size_t THREADS = 8;
     constexpr std::size_t INSTANCES = 2000;
     std::atomic<bool> done = false;
-    std::vector<std::thread> publishers;
-
     std::thread reader(
         [this, &done]
         {
@@ -180,16 +179,7 @@ namespace OrthancPerf
           }
         });
 
-    for (std::size_t i = 0; i < THREADS; i++)
-    {
-      publishers.emplace_back([this] { Publish(INSTANCES, 500); });
-    }
-
-    for (std::thread& publisher : publishers)
-    {
-      publisher.join();
-    }
-
+    RunOnThreads(THREADS, [this](int) { Publish(INSTANCES, 500); });
     done = true;
     reader.join();
 

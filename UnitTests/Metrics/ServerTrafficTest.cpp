@@ -92,12 +92,21 @@ namespace OrthancPerf
     EXPECT_EQ(400U, Get(FIVE_MINUTES).instances);
   }
 
-  TEST_F(ServerTrafficTest, AnInstanceLeavesTheShortWindowsFirst)
+  TEST_F(ServerTrafficTest, AnInstanceLeavesTheShortWindowsOfItsDirectionFirst)
   {
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    FinishedInstance timeless = MakeInstance("CT1");
+    timeless.phases = PhaseDurations();
+    traffic_.OnInstanceFinished(timeless);
+    EXPECT_EQ(0U, Get(MINUTE, Direction::Send).instances);
+    FinishedInstance sent = MakeInstance("PACS");
+    sent.direction = Direction::Send;
+    traffic_.OnInstanceFinished(sent);
+    EXPECT_EQ(1U, Get(MINUTE, Direction::Send).instances);
+
     now_ += seconds(11);
     EXPECT_EQ(0U, Get(TEN_SECONDS).instances);
     EXPECT_EQ(1U, Get(MINUTE).instances);
+    EXPECT_EQ(0U, Get(MINUTE).duration.count);
     now_ += seconds(60);
     EXPECT_EQ(0U, Get(MINUTE).instances);
     EXPECT_EQ(1U, Get(FIVE_MINUTES).instances);
@@ -139,24 +148,6 @@ namespace OrthancPerf
     EXPECT_FALSE(Get(TEN_SECONDS, Direction::Send).areStallsObserved);
   }
 
-  TEST_F(ServerTrafficTest, DirectionsAreKeptApart)
-  {
-    FinishedInstance sent = MakeInstance("PACS");
-    sent.direction = Direction::Send;
-    traffic_.OnInstanceFinished(sent);
-    EXPECT_EQ(0U, Get(MINUTE, Direction::Receive).instances);
-    EXPECT_EQ(1U, Get(MINUTE, Direction::Send).instances);
-  }
-
-  TEST_F(ServerTrafficTest, AnInstanceWithoutPhasesHasNoDuration)
-  {
-    FinishedInstance instance = MakeInstance("CT1");
-    instance.phases = PhaseDurations();
-    traffic_.OnInstanceFinished(instance);
-    EXPECT_EQ(1U, Get(MINUTE).instances);
-    EXPECT_EQ(0U, Get(MINUTE).duration.count);
-  }
-
   namespace
   {
     class ServerTotalsTest : public testing::Test
@@ -178,19 +169,18 @@ namespace OrthancPerf
     };
   }
 
-  TEST_F(ServerTotalsTest, CountersBeginAtZeroAndPhasesAbsent)
+  TEST_F(ServerTotalsTest, CountersBeginAtZeroAndBytesCountWhateverTheOutcome)
   {
     EXPECT_TRUE(HasLine("instances_total{origin=\"WebDav\",outcome=\"failed\"} 0"));
     EXPECT_TRUE(HasLine("bytes_total{origin=\"Unknown\"} 0"));
     EXPECT_EQ(std::string::npos, GetText().find("phase_seconds"));
-  }
-
-  TEST_F(ServerTotalsTest, BytesCountWhateverTheOutcome)
-  {
     FinishedInstance failed = MakeInstance("CT1");
     failed.outcome = Outcome::Failed;
+    FinishedInstance sent = MakeInstance("PACS");
+    sent.direction = Direction::Send;  // is no ingest
     traffic_.OnInstanceFinished(MakeInstance("CT1"));
     traffic_.OnInstanceFinished(failed);
+    traffic_.OnInstanceFinished(sent);
     EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 1"));
     EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"failed\"} 1"));
     EXPECT_TRUE(HasLine("bytes_total{origin=\"DicomProtocol\"} 2000"));
@@ -220,13 +210,5 @@ namespace OrthancPerf
     traffic_.OnInstanceFinished(asked);
     EXPECT_TRUE(HasLine("database_round_trips_total{origin=\"DicomProtocol\"} 60"));
     EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0.25"));
-  }
-
-  TEST_F(ServerTotalsTest, WhatOrthancSendsIsNotIngest)
-  {
-    FinishedInstance sent = MakeInstance("PACS");
-    sent.direction = Direction::Send;
-    traffic_.OnInstanceFinished(sent);
-    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 0"));
   }
 }

@@ -21,7 +21,6 @@ namespace OrthancPerf
       return report;
     }
 
-
     class TranscodingMetricsTest : public testing::Test
     {
     protected:
@@ -41,12 +40,23 @@ namespace OrthancPerf
     };
   }
 
-
-  TEST_F(TranscodingMetricsTest, NothingIsThereBeforeATranscodingWas)
+  TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnlyAndUnknownNamesShareALine)
   {
     EXPECT_EQ("\n", GetText());
+    metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Failed));
+    EXPECT_TRUE(HasLine(
+        R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)"));
+    TranscodingReport report = MakeReport(TranscodingOutcome::Declined);
+    report.engine = "";
+    report.target = "1.2.3";
+    metrics_.OnTranscoding(report);
+    report.engine = "of another";
+    report.target = "1.2.4";
+    metrics_.OnTranscoding(report);
+    EXPECT_TRUE(HasLine(R"(transcode_total{engine="none",outcome="declined",target="other"} 2)"));
+    EXPECT_EQ(std::string::npos, GetText().find("transcode_seconds"));
+    EXPECT_EQ(std::string::npos, GetText().find("transcode_bytes"));
   }
-
 
   // An alert on the rise of a counter sees nothing of one that begins with the first failures
   TEST_F(TranscodingMetricsTest, FailuresOfWhatIsAskedForBeginAtZero)
@@ -74,7 +84,6 @@ namespace OrthancPerf
     EXPECT_EQ(std::string::npos, GetText().find("none"));
   }
 
-
   TEST_F(TranscodingMetricsTest, WhatSucceededHasTimeAndBytesOfBothSides)
   {
     TranscodingReport report = MakeReport(TranscodingOutcome::Transcoded);
@@ -90,28 +99,5 @@ namespace OrthancPerf
         R"(transcode_bytes_total{engine="native",side="target",target="JPEGProcess14SV1"} 800)"));
     EXPECT_TRUE(
         HasLine(R"(transcode_seconds_sum{engine="native",target="JPEGProcess14SV1"} 0.04)"));
-  }
-
-
-  TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnly)
-  {
-    metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Failed));
-    EXPECT_TRUE(HasLine(
-        R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)"));
-    EXPECT_EQ(std::string::npos, GetText().find("transcode_seconds"));
-    EXPECT_EQ(std::string::npos, GetText().find("transcode_bytes"));
-  }
-
-
-  TEST_F(TranscodingMetricsTest, NamesThatAreNotKnownShareALine)
-  {
-    TranscodingReport report = MakeReport(TranscodingOutcome::Declined);
-    report.engine = "";
-    report.target = "1.2.3";
-    metrics_.OnTranscoding(report);
-    report.engine = "of another";
-    report.target = "1.2.4";
-    metrics_.OnTranscoding(report);
-    EXPECT_TRUE(HasLine(R"(transcode_total{engine="none",outcome="declined",target="other"} 2)"));
   }
 }

@@ -32,7 +32,6 @@ namespace OrthancPerf
 
     const std::string ANSWER = "HTTP/1.1 200 OK\r\n" + std::string(200, 'y');
 
-
     // Orthanc's side of one connection, and a sender on the other
     class AdmissionGateTest : public testing::Test
     {
@@ -136,6 +135,19 @@ namespace OrthancPerf
                           [this, length] { return MayUpload(pair_.GetServer(), length); });
       }
 
+      // Orthanc has the header of an upload whose body has to wait
+      std::future<bool> BeginToWait()
+      {
+        Install(true);
+        TakeAll();
+        BeginToSend(100);
+        Read(100);
+        EXPECT_TRUE(MayUpload(pair_.GetServer(), PIECE));  // a small one does not wait
+        auto upload = BeginUpload(2 * PIECE);
+        AwaitWait();
+        return upload;
+      }
+
       // That a message waits
       void AwaitWait()
       {
@@ -159,7 +171,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(AdmissionGateTest, SmallMessagesPassAndDoNotCount)
   {
     Install(false);
@@ -174,7 +185,6 @@ namespace OrthancPerf
 
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
   }
-
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnAsSoonAsThereIsRoomAndIsOverWithItsAnswer)
   {
@@ -192,7 +202,6 @@ namespace OrthancPerf
     Write(ANSWER);
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
-
 
   TEST_F(AdmissionGateTest, AWaitEndsWithTheLimitTheTimeoutOrOrthanc)
   {
@@ -227,7 +236,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(AdmissionGateTest, WhatASenderThatIsGoneHasLeftIsReadAtOnce)
   {
     constexpr std::size_t REST = 100'000;  // has room in any buffer
@@ -241,7 +249,6 @@ namespace OrthancPerf
     EXPECT_EQ(All(PIECE + REST), reader.get());
   }
 
-
   TEST_F(AdmissionGateTest, AMessageIsReadOnWhereTheProbeIsRemoved)
   {
     Install(false);
@@ -253,7 +260,6 @@ namespace OrthancPerf
     EXPECT_EQ(All(2 * PIECE), reader.get());
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
-
 
   TEST_F(AdmissionGateTest, AClosedConnectionLeavesNoReservation)
   {
@@ -267,7 +273,6 @@ namespace OrthancPerf
     pair_.ReleaseServer();
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
-
 
   // dup2(2)
   TEST_F(AdmissionGateTest, ANewConnectionOfADescriptorHasNothingOfTheFormerOne)
@@ -285,17 +290,9 @@ namespace OrthancPerf
     EXPECT_EQ(0U, GetHeld());
   }
 
-
   TEST_F(AdmissionGateTest, AnUploadWaitsBeforeItsBodyAndIsOverWithItsAnswer)
   {
-    Install(true);
-    TakeAll();
-    BeginToSend(100);
-    Read(100);
-    EXPECT_TRUE(MayUpload(pair_.GetServer(), PIECE));
-
-    auto upload = BeginUpload(2 * PIECE);
-    AwaitWait();
+    auto upload = BeginToWait();
     GetQueue().Close(OTHER);
     EXPECT_TRUE(upload.get());
     EXPECT_EQ(2 * PIECE, GetHeld());
@@ -313,7 +310,6 @@ namespace OrthancPerf
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
 
-
   TEST_F(AdmissionGateTest, AnUploadThatWasAdmittedIsNotHeldBackInItsMiddle)
   {
     Install(true);
@@ -325,15 +321,9 @@ namespace OrthancPerf
     EXPECT_EQ(0U, GetQueue().GetFigures().waits);
   }
 
-
   TEST_F(AdmissionGateTest, AnUploadThatWaitsWhileOrthancStopsGetsNoAnswer)
   {
-    Install(true);
-    TakeAll();
-    BeginToSend(100);
-    Read(100);
-    auto upload = BeginUpload(2 * PIECE);
-    AwaitWait();
+    auto upload = BeginToWait();
     GetQueue().Stop();
     EXPECT_FALSE(upload.get());
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
@@ -341,15 +331,9 @@ namespace OrthancPerf
     EXPECT_EQ(0, recv(pair_.GetClient(), &byte, 1, 0));
   }
 
-
   TEST_F(AdmissionGateTest, AnUploadWhoseConnectionIsLostIsNotAdmitted)
   {
-    Install(true);
-    TakeAll();
-    BeginToSend(100);
-    Read(100);
-    auto upload = BeginUpload(2 * PIECE);
-    AwaitWait();
+    auto upload = BeginToWait();
     sender_.join();
     const linger reset = {1, 0};
     setsockopt(pair_.GetClient(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
@@ -358,7 +342,6 @@ namespace OrthancPerf
     EXPECT_FALSE(upload.get());
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
   }
-
 
   TEST_F(AdmissionGateTest, ChunksWaitOnceTheRequestIsLetInAndAreFreeOnceStored)
   {
@@ -381,7 +364,6 @@ namespace OrthancPerf
     EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));  // the next part counts as the first one did
     EXPECT_LE(2 * PIECE, GetHeld());
   }
-
 
   TEST_F(AdmissionGateTest, WhatIsNotWatchedIsAdmitted)
   {

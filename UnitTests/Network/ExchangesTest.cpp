@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
+#include "Ingest/PhaseText.h"
 #include "Network/AskedServers.h"
 #include "Network/Messages/DimseMessages.h"
 #include "Network/TrackedConnections.h"
@@ -30,13 +31,11 @@ namespace OrthancPerf
       return PeerAddress::From(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
     }
 
-
     // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
     std::string MakeTlsRecord(char type, std::size_t size)
     {
       return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
     }
-
 
     // The connections of a server on which a test says what is read and written, and when
     class ExchangesTest : public TrackedConnections
@@ -112,7 +111,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(ExchangesTest, TheCurrentMessageIsTheOneThatThisThreadHasRead)
   {
     Connection& connection = Accept();
@@ -130,7 +128,6 @@ namespace OrthancPerf
 
     std::thread([this] { EXPECT_FALSE(tracker_.GetCurrentMessage()); }).join();
   }
-
 
   // The thread may go on with a connection that is not watched, and another has that descriptor
   TEST_F(ExchangesTest, AConnectionThatIsClosedHasNoCurrentMessage)
@@ -164,7 +161,6 @@ namespace OrthancPerf
     tracker_.TakeStorageWork();
   }
 
-
   // One that failed after the filter is never taken
   TEST_F(ExchangesTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
   {
@@ -181,7 +177,6 @@ namespace OrthancPerf
     EXPECT_FALSE(AskedServers::OfThisThread().IsFollowing());
   }
 
-
   TEST_F(ExchangesTest, AnHttpRequestHasNoPeerName)
   {
     Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
@@ -193,73 +188,60 @@ namespace OrthancPerf
     EXPECT_FALSE(message->idle);
   }
 
-
   // As it comes in pieces, and is not served before it is whole
-  TEST_F(ExchangesTest, TheHeaderOfTheFirstRequestBeginsIt)
+  TEST_F(ExchangesTest, TheHeaderOfEachRequestBeginsIt)
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "POST /instances", 1);
-    tracker_.OnWaited(connection, At(1), At(31));
-    Read(connection, " HTTP/1.1\r\n", 31);
-    tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(1), tracker_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, tracker_.GetCurrentMessage()->stalls.count);
-  }
 
+    for (const int at : {1, 51})
+    {
+      Read(connection, "POST /instances", at);
+      tracker_.OnWaited(connection, At(at), At(at + 30));
+      Read(connection, " HTTP/1.1\r\n", at + 30);
+      tracker_.OnServed(connection, false);
+      EXPECT_EQ(At(at), tracker_.GetCurrentMessage()->firstByte);
+      EXPECT_EQ(1U, tracker_.GetCurrentMessage()->stalls.count);
+      Write(connection, "HTTP/1.1 200 OK\r\n", at + 42);
+    }
 
-  // CivetWeb reads what it does not want, and keeps the connection
-  TEST_F(ExchangesTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
-  {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "POST /instances HTTP/1.1\r\n" + std::string(16000, 'x'), 1);
-    Write(connection, "HTTP/1.1 401 Unauthorized\r\n", 2);
-    Read(connection, std::string(500000, 'x'), 12);
-    tracker_.OnWaited(connection, At(12), At(412));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, false);
-    tracker_.OnWaited(connection, At(413), At(443));
-    Read(connection, std::string(500000, 'x'), 443);
-
-    const std::optional<Message> message = tracker_.GetCurrentMessage();
-    ASSERT_TRUE(message);
-    EXPECT_EQ(At(412), message->firstByte);
-    EXPECT_EQ(At(443), message->lastByte);
-    EXPECT_EQ(milliseconds(410), message->idle);
-    EXPECT_EQ(1U, message->stalls.count);
-    EXPECT_EQ(milliseconds(30), message->stalls.time);
-  }
-
-
-  // By Orthanc itself, say, or Lua, which are asked after the plugin
-  TEST_F(ExchangesTest, NeitherIsThatOfOneThatWasRefusedLater)
-  {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection, false);
-    Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
-    Read(connection, std::string(500000, 'x'), 12);
-    tracker_.OnWaited(connection, At(12), At(412));
-    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(412), tracker_.GetCurrentMessage()->firstByte);
-  }
-
-
-  TEST_F(ExchangesTest, TheHeaderOfALaterRequestBeginsItToo)
-  {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(connection, "GET /system HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection, false);
-    Write(connection, "HTTP/1.1 200 OK\r\n", 3);
-    Read(connection, "POST /instances", 11);
-    tracker_.OnWaited(connection, At(11), At(41));
-    Read(connection, " HTTP/1.1\r\n", 41);
-    tracker_.OnServed(connection, false);
-    EXPECT_EQ(At(11), tracker_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, tracker_.GetCurrentMessage()->stalls.count);
     EXPECT_EQ(milliseconds(8), tracker_.GetCurrentMessage()->idle);
   }
 
+  // CivetWeb reads what it does not want, and keeps the connection; Orthanc itself or Lua may
+  // refuse a request after the plugin has served it
+  TEST_F(ExchangesTest, TheBodyOfARefusedRequestIsNoPartOfTheNextOne)
+  {
+    const std::string header = "POST /instances HTTP/1.1\r\n";
+
+    for (const bool isServed : {false, true})
+    {
+      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Read(connection, isServed ? header : header + std::string(16000, 'x'), 1);
+
+      if (isServed)
+      {
+        tracker_.OnServed(connection, false);
+      }
+
+      Write(connection, isServed ? "HTTP/1.1 403 Forbidden\r\n" : "HTTP/1.1 401 Unauthorized\r\n",
+            2);
+      Read(connection, std::string(500000, 'x'), 12);
+      tracker_.OnWaited(connection, At(12), At(412));
+      Read(connection, header, 412);
+      tracker_.OnServed(connection, false);
+      tracker_.OnWaited(connection, At(413), At(443));
+      Read(connection, std::string(500000, 'x'), 443);
+
+      const std::optional<Message> message = tracker_.GetCurrentMessage();
+      ASSERT_TRUE(message);
+      EXPECT_EQ(At(412), message->firstByte);
+      EXPECT_EQ(At(443), message->lastByte);
+      EXPECT_EQ(milliseconds(410), message->idle);
+      EXPECT_EQ(1U, message->stalls.count);
+      EXPECT_EQ(milliseconds(30), message->stalls.time);
+      tracker_.OnClosing(connection, At(500));
+    }
+  }
 
   TEST_F(ExchangesTest, TheResponseIsRememberedForAWhile)
   {
@@ -289,7 +271,6 @@ namespace OrthancPerf
     EXPECT_EQ(Response::State::Gone, tracker_.GetResponse(id).state);
   }
 
-
   TEST_F(ExchangesTest, TheStatusOfAnHttpResponseIsThatOfItsFirstLine)
   {
     const auto read = [this](const std::string& answer) -> std::optional<std::uint16_t>
@@ -314,7 +295,6 @@ namespace OrthancPerf
     EXPECT_FALSE(read("HTTP/1.1 x00 OK\r\n"));
     EXPECT_FALSE(read("no answer"));
   }
-
 
   // Orthanc refuses it before it asks any plugin
   TEST_F(ExchangesTest, ACStoreThatNobodyHasClaimedIsWhatItsResponseSays)
@@ -356,7 +336,6 @@ namespace OrthancPerf
     EXPECT_TRUE(receive(MakeStoreResponse(0xa700), true).empty());
   }
 
-
   // The DICOMweb plugin shows Orthanc only what it can read itself
   TEST_F(ExchangesTest, AStowRequestThatIsAnsweredBy400HasAnUnreadableInstance)
   {
@@ -393,7 +372,6 @@ namespace OrthancPerf
     EXPECT_TRUE(receive(true, "409 Conflict\r\n").empty());
     EXPECT_TRUE(receive(false, "400 Bad Request\r\n").empty());
   }
-
 
   TEST_F(ExchangesTest, ACStoreThatOrthancDoesNotAnswerIsToldOnceItsAssociationIsOver)
   {
@@ -445,7 +423,6 @@ namespace OrthancPerf
         receive(MakeDataSet(500), [this](Connection&) { tracker_.ClaimMessage(); }).empty());
   }
 
-
   TEST_F(ExchangesTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
   {
     Connection& connection = Accept();
@@ -460,7 +437,6 @@ namespace OrthancPerf
     EXPECT_EQ(Response::State::Pending,
               tracker_.GetResponse(tracker_.GetCurrentMessage()->id).state);
   }
-
 
   TEST_F(ExchangesTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
   {
@@ -490,7 +466,6 @@ namespace OrthancPerf
     EXPECT_EQ("", GetCallingTitle());
   }
 
-
   TEST_F(ExchangesTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
   {
     for (const char type : {'\0', '\5', '\7'})  // nothing more, A-RELEASE-RQ, A-ABORT
@@ -505,7 +480,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(ExchangesTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
   {
     Connection& connection = Accept();
@@ -516,7 +490,6 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Lost, journal_.associations[0].outcome);
     EXPECT_EQ(0U, journal_.associations[0].instances);
   }
-
 
   TEST(Exchanges, WhatAThreadReadForAnEarlierTrackerIsNoMessageOfThisOne)
   {
@@ -533,7 +506,6 @@ namespace OrthancPerf
     EXPECT_FALSE(tracker->GetCurrentMessage().has_value());
   }
 
-
   TEST_F(ExchangesTest, AConnectionThatAsksForNothingIsIncomplete)
   {
     Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
@@ -543,7 +515,6 @@ namespace OrthancPerf
     EXPECT_EQ("", journal_.associations.front().peer.name);
     EXPECT_FALSE(journal_.associations.front().setup);
   }
-
 
   TEST_F(ExchangesTest, WhatOrthancSendsHasItsOwnPhases)
   {
@@ -567,17 +538,11 @@ namespace OrthancPerf
     EXPECT_EQ(Direction::Send, first.direction);
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ("PACS", first.peer.name);
-    EXPECT_EQ(milliseconds(5), first.phases.Get(Phase::Connect));
-    EXPECT_EQ(milliseconds(1000), first.phases.Get(Phase::Associate));
-    EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
-    EXPECT_EQ(milliseconds(8), first.phases.Get(Phase::Wait));
+    EXPECT_EQ("idle 4, connect 5, associate 1000, send 3, wait 8 = 1016", ToText(first.phases));
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
 
     const FinishedInstance& second = journal_.instances[1];
-    EXPECT_FALSE(second.phases.Get(Phase::Connect));
-    EXPECT_FALSE(second.phases.Get(Phase::Associate));
-    EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
-    EXPECT_EQ(milliseconds(80), second.phases.Get(Phase::Wait));
+    EXPECT_EQ("idle 10, send 0, wait 80 = 80", ToText(second.phases));
     EXPECT_EQ(1U, second.stalls);
     EXPECT_EQ(milliseconds(40), second.stallTime);
 
@@ -586,7 +551,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(5), journal_.associations.front().connect);
     EXPECT_FALSE(tracker_.GetCurrentMessage());
   }
-
 
   TEST_F(ExchangesTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
   {
@@ -619,7 +583,6 @@ namespace OrthancPerf
     EXPECT_EQ(expected, reasons);
   }
 
-
   TEST_F(ExchangesTest, WhatIsNotAnsweredHasFailed)
   {
     const auto send = [this](const std::string& answer)
@@ -640,7 +603,6 @@ namespace OrthancPerf
     EXPECT_EQ("the connection was closed before the response", send(""));
     EXPECT_EQ(3U, journal_.instances.size());
   }
-
 
   TEST_F(ExchangesTest, WhatAPeerFetchesByCGetIsSentToIt)
   {
@@ -663,9 +625,7 @@ namespace OrthancPerf
     EXPECT_EQ(Direction::Send, first.direction);
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ("CT <1>", first.peer.name);
-    EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
-    EXPECT_EQ(milliseconds(60), first.phases.Get(Phase::Wait));
-    EXPECT_FALSE(first.phases.Get(Phase::Associate));
+    EXPECT_EQ("send 3, wait 60 = 63", ToText(first.phases));
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
     EXPECT_EQ(0U, first.stalls);
 
@@ -674,7 +634,6 @@ namespace OrthancPerf
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
   }
-
 
   TEST_F(ExchangesTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
   {
@@ -715,25 +674,20 @@ namespace OrthancPerf
     EXPECT_EQ(8U, journal_.instances.size());
   }
 
-
   // Orthanc has lost patience, and goes on
-  TEST_F(ExchangesTest, WhatIsFetchedByCGetWithoutAnAnswerHasFailed)
-  {
-    Connection& connection = AnswerCGet();
-    Write(connection, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
-    Write(connection, MakeStoreRequest("1.2.3.5"), 1024);
-    Write(connection, MakeDataSet(5000), 1025);
-    Read(connection, MakeStoreResponse(0), 1030);
-    Write(connection, MakeDimseCommand(0x8010), 1031);
-    tracker_.OnClosing(connection, At(1040));
-
-    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
-    EXPECT_EQ(2U, journal_.associations.front().instances);
-  }
-
-
   TEST_F(ExchangesTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
   {
+    Connection& fetched = AnswerCGet();
+    Write(fetched, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
+    Write(fetched, MakeStoreRequest("1.2.3.5"), 1024);
+    Write(fetched, MakeDataSet(5000), 1025);
+    Read(fetched, MakeStoreResponse(0), 1030);
+    Write(fetched, MakeDimseCommand(0x8010), 1031);
+    tracker_.OnClosing(fetched, At(1040));
+    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
+    EXPECT_EQ(2U, journal_.associations.front().instances);
+
+    journal_.instances.clear();
     Connection& connection = Connect();
     Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
     Write(connection, MakeDataSet(5000), 1011);
@@ -741,12 +695,10 @@ namespace OrthancPerf
     Write(connection, MakeDataSet(4000), 2011);
     Read(connection, MakeStoreResponse(0), 2020);
     tracker_.OnClosing(connection, At(2080));
-
     ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
     EXPECT_EQ(MakeStoreRequest("1.2.3.5").size() + MakeDataSet(4000).size(),
               journal_.instances[1].size);
   }
-
 
   // As DCMTK takes it: it waits for that of the second
   TEST_F(ExchangesTest, ALateAnswerIsNotThatOfTheNextInstance)
@@ -768,7 +720,6 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Stored, journal_.instances[2].outcome);
   }
 
-
   TEST_F(ExchangesTest, ACommandThatASmallPduDividesIsOne)
   {
     Connection& connection = Connect();
@@ -783,7 +734,6 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Stored, journal_.instances.front().outcome);
   }
 
-
   TEST_F(ExchangesTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
     tracker_.OnClosing(Accept(), At(50));
@@ -792,7 +742,6 @@ namespace OrthancPerf
     EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
     EXPECT_FALSE(tracker_.GetCurrentMessage()->idle);
   }
-
 
   TEST_F(ExchangesTest, UnderTlsALargeAssociateRequestIsNoInstance)
   {
@@ -813,9 +762,7 @@ namespace OrthancPerf
 
     ASSERT_EQ(1U, Drain().instances.size());
     const FinishedInstance& instance = journal_.instances.front();
-    EXPECT_EQ(milliseconds(1), instance.phases.Get(Phase::Connect));
-    EXPECT_EQ(milliseconds(10), instance.phases.Get(Phase::Associate));
-    EXPECT_EQ(milliseconds(7), instance.phases.Get(Phase::Wait));
+    EXPECT_EQ("idle 4, connect 1, associate 10, send 0, wait 7 = 18", ToText(instance.phases));
     EXPECT_EQ("10.0.0.1", instance.peer.name);
 
     ASSERT_EQ(1U, journal_.associations.size());
@@ -824,7 +771,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, journal_.associations.front().instances);
     EXPECT_EQ("10.0.0.1", journal_.associations.front().peer.name);
   }
-
 
   // Anyone may send a ClientHello, also to a port without TLS. Nobody claims what its sender broke
   // off. What ends it looks like an answer: an A-ABORT.
@@ -847,7 +793,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(ExchangesTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
   {
     Connection& connection = ReceiveUnderTls();
@@ -867,7 +812,6 @@ namespace OrthancPerf
     EXPECT_EQ("", GetCallingTitle());
   }
 
-
   TEST_F(ExchangesTest, TheTitleThatWasReadCounts)
   {
     Read(Accept(), MakeDimseCommand(1), 40);
@@ -875,7 +819,6 @@ namespace OrthancPerf
     EXPECT_EQ("CT <1>", GetCallingTitle());
     EXPECT_EQ("ORTHANC", tracker_.ListOpen(At(0)).at(0).parties.calledTitle);
   }
-
 
   namespace
   {
@@ -931,9 +874,7 @@ namespace OrthancPerf
     EXPECT_EQ(Direction::Send, first.direction);
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ(UPLOAD.size() + 4, first.size);
-    EXPECT_EQ(milliseconds(5), first.phases.Get(Phase::Connect));
-    EXPECT_EQ(milliseconds(2), first.phases.Get(Phase::Send));
-    EXPECT_EQ(milliseconds(12), first.phases.Get(Phase::Wait));
+    EXPECT_EQ("connect 5, send 2, wait 12 = 19", ToText(first.phases));
     const FinishedInstance& second = journal_.instances[1];
     EXPECT_EQ(Outcome::Failed, second.outcome);
     EXPECT_EQ("the peer answered HTTP status 401", second.reason);
@@ -994,9 +935,7 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Encrypted, Close(41));
 
     ASSERT_EQ(2U, journal_.instances.size());
-    EXPECT_EQ(milliseconds(10), journal_.instances[0].phases.Get(Phase::Connect));
-    EXPECT_EQ(milliseconds(2), journal_.instances[0].phases.Get(Phase::Send));
-    EXPECT_EQ(milliseconds(8), journal_.instances[0].phases.Get(Phase::Wait));
+    EXPECT_EQ("idle 2, connect 10, send 2, wait 8 = 20", ToText(journal_.instances[0].phases));
     EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
   }
 

@@ -10,6 +10,7 @@
 #include "Network/TcpPair.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/CallerModule.h"
+#include "Threads.h"
 
 #include <array>
 #include <atomic>
@@ -886,74 +887,64 @@ namespace OrthancPerf
     std::mutex pairing;  // that a thread accepts its own connection
     std::atomic<int> running = THREADS;
     std::atomic<int> failures = 0;
-    std::vector<std::thread> threads;
-    threads.reserve(THREADS);
-
-    for (int i = 0; i < THREADS; i++)
+    const auto hammer = [&](int)
     {
-      threads.emplace_back(
-          [&]
-          {
-            sockaddr_in address = {};
-            address.sin_family = AF_INET;
-            address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            address.sin_port = htons(listening.GetPort());
+      sockaddr_in address = {};
+      address.sin_family = AF_INET;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_port = htons(listening.GetPort());
 
-            for (int round = 0; round < ROUNDS / 10; round++)
-            {
-              const int client = socket(AF_INET, SOCK_STREAM, 0);
-              int server = -1;
-
-              {
-                const std::lock_guard<std::mutex> lock(pairing);
-                connect_(client, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-                server = accept_(listening.GetListening(), nullptr, nullptr);
-              }
-
-              for (int message = 0; message < 10; message++)
-              {
-                SendAll(client, std::string(100, 'q'));
-                failures += (Poll(server, 1000) == 1) ? 0 : 1;
-                failures += (Read(server, 100) == 100) ? 0 : 1;
-                failures += (Write(server, std::string(100, 'r')) == 100) ? 0 : 1;
-                ReceiveAll(client, 100);
-              }
-
-              Close(client);
-              failures += (Read(server, 1) == 0) ? 0 : 1;
-
-              // The kernel gives the descriptor away after this only. The thread sanitizer does not
-              // know that, where the probe was removed in between.
-              const std::lock_guard<std::mutex> lock(pairing);
-              Close(server);
-            }
-
-            running--;
-          });
-    }
-
-    DicomSockets settings = MakeStock();
-
-    for (int i = 0; running != 0; i++)
-    {
-      settings.tcpNoDelay = (i % 2 == 0);
-      settings.tcpQuickAck = (i % 3 == 0);
-      settings.receiveBuffer = i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer();
-      probe.SetSettings(settings);
-      GetOpen();
-
-      if (i % 10 == 0)
+      for (int round = 0; round < ROUNDS / 10; round++)
       {
-        probe.Remove();
-        ASSERT_TRUE(probe.Install());
+        const int client = socket(AF_INET, SOCK_STREAM, 0);
+        int server = -1;
+
+        {
+          const std::lock_guard<std::mutex> lock(pairing);
+          connect_(client, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+          server = accept_(listening.GetListening(), nullptr, nullptr);
+        }
+
+        for (int message = 0; message < 10; message++)
+        {
+          SendAll(client, std::string(100, 'q'));
+          failures += (Poll(server, 1000) == 1) ? 0 : 1;
+          failures += (Read(server, 100) == 100) ? 0 : 1;
+          failures += (Write(server, std::string(100, 'r')) == 100) ? 0 : 1;
+          ReceiveAll(client, 100);
+        }
+
+        Close(client);
+        failures += (Read(server, 1) == 0) ? 0 : 1;
+
+        // The kernel gives the descriptor away after this only. The thread sanitizer does not
+        // know that, where the probe was removed in between.
+        const std::lock_guard<std::mutex> lock(pairing);
+        Close(server);
       }
-    }
 
-    for (std::thread& thread : threads)
+      running--;
+    };
+    const auto change = [&]
     {
-      thread.join();
-    }
+      DicomSockets settings = MakeStock();
 
+      for (int i = 0; running != 0; i++)
+      {
+        settings.tcpNoDelay = (i % 2 == 0);
+        settings.tcpQuickAck = (i % 3 == 0);
+        settings.receiveBuffer = i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer();
+        probe.SetSettings(settings);
+        GetOpen();
+
+        if (i % 10 == 0)
+        {
+          probe.Remove();
+          ASSERT_TRUE(probe.Install());
+        }
+      }
+    };
+    RunOnThreads(THREADS, hammer, change);
     EXPECT_EQ(0, failures);
   }
 

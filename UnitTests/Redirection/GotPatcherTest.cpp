@@ -57,29 +57,47 @@ namespace OrthancPerf
     };
   }
 
-  TEST_P(GotPatcherOnCaller, RedirectsTheCallsOfAModuleAndPutsThemBack)
+  TEST_P(GotPatcherOnCaller, RedirectsTheCallsOfAModuleAndPutsThemBackAThousandTimes)
   {
-    auto* read = caller_.Get<ReadFunction>("CallerRead");
-
+    auto* const read = caller_.Get<ReadFunction>("CallerRead");
+    auto* const* const table = caller_.Get<ReadFunction*>("CallerReadTable");
     ASSERT_EQ(Read(&::read), Read(read));
-    patcher_.Refresh();
-    ASSERT_EQ("", patcher_.GetProblem());
-    ASSERT_EQ(MARK, Read(read));
-    patcher_.Restore();
-    ASSERT_EQ(Read(&::read), Read(read));
-  }
-
-  TEST_P(GotPatcherOnCaller, RedirectsAndPutsBackAThousandTimes)
-  {
-    auto* read = caller_.Get<ReadFunction>("CallerRead");
 
     for (int i = 0; i < 1000; i++)
     {
       patcher_.Refresh();
+      ASSERT_EQ("", patcher_.GetProblem());
       ASSERT_EQ(MARK, Read(read));
+      ASSERT_NE(MARK, Read(table[0]));
       patcher_.Restore();
-      ASSERT_NE(MARK, Read(read));
+      ASSERT_EQ(Read(&::read), Read(read));
     }
+
+    patcher_.Refresh();
+    patcher_.Refresh();
+    const std::vector<RedirectionState> states = patcher_.GetStates();
+    ASSERT_EQ(3u, states.size());
+    EXPECT_EQ("read", states[0].name);
+    EXPECT_EQ(1u, states[0].slots);
+    EXPECT_EQ("write", states[1].name);
+    EXPECT_EQ(1u, states[1].slots);
+    EXPECT_EQ(0u, states[2].slots);
+    patcher_.Restore();
+
+    {
+      GotPatcher other(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+      other.Refresh();
+      EXPECT_EQ(MARK, Read(read));
+    }
+
+    EXPECT_NE(MARK, Read(read));
+
+    // The module of its owner is left alone
+    GotPatcher own(MakeRedirections(), reinterpret_cast<const void*>(read),
+                   &CallerModule::IsCaller);
+    own.Refresh();
+    EXPECT_NE(MARK, Read(read));
+    EXPECT_NE("", own.GetProblem());
   }
 
   TEST_P(GotPatcherOnCaller, LeavesReadOnlyPagesReadOnly)
@@ -103,47 +121,6 @@ namespace OrthancPerf
     ASSERT_EQ(before, collect(ReadOnlyPages()));
     patcher_.Restore();
     ASSERT_EQ(before, collect(ReadOnlyPages()));
-  }
-
-  TEST_P(GotPatcherOnCaller, CountsTheSlotsOfEachFunction)
-  {
-    patcher_.Refresh();
-    patcher_.Refresh();
-
-    const std::vector<RedirectionState> states = patcher_.GetStates();
-    ASSERT_EQ(3u, states.size());
-    EXPECT_EQ("read", states[0].name);
-    EXPECT_EQ(1u, states[0].slots);
-    EXPECT_EQ("write", states[1].name);
-    EXPECT_EQ(1u, states[1].slots);
-    EXPECT_EQ(0u, states[2].slots);
-  }
-
-  TEST_P(GotPatcherOnCaller, LeavesTablesOfPointersAlone)
-  {
-    auto* const* table = caller_.Get<ReadFunction*>("CallerReadTable");
-    patcher_.Refresh();
-    EXPECT_NE(MARK, Read(table[0]));
-  }
-
-  TEST_P(GotPatcherOnCaller, KeepsTheModuleOfItsOwner)
-  {
-    const void* own = reinterpret_cast<void*>(caller_.Get<ReadFunction>("CallerRead"));
-    GotPatcher patcher(MakeRedirections(), own, &CallerModule::IsCaller);
-    patcher.Refresh();
-    EXPECT_NE(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
-    EXPECT_NE("", patcher.GetProblem());
-  }
-
-  TEST_P(GotPatcherOnCaller, RestoresInItsDestructor)
-  {
-    {
-      GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
-      patcher.Refresh();
-      EXPECT_EQ(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
-    }
-
-    EXPECT_NE(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
   }
 
   TEST_P(GotPatcherOnCaller, LetsOtherThreadsCallMeanwhile)
@@ -179,23 +156,15 @@ namespace OrthancPerf
                                            BuildPaths::GetLazyCaller()),
                            [](const auto& info) { return info.index == 0 ? "Now" : "Lazy"; });
 
-  TEST(GotPatcher, FindsModulesThatAreLoadedLater)
+  TEST(GotPatcher, FindsModulesThatAreLoadedLaterAndForgetsThoseThatAreUnloaded)
   {
     GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
     patcher.Refresh();
-
-    const CallerModule caller;
-    char c = 0;
-    EXPECT_NE(MARK, caller.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
-    patcher.Refresh();
-    EXPECT_EQ(MARK, caller.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
-  }
-
-  TEST(GotPatcher, ForgetsModulesThatAreUnloadedMeanwhile)
-  {
     auto caller = std::make_unique<CallerModule>();
-    GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+    char c = 0;
+    EXPECT_NE(MARK, caller->Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
     patcher.Refresh();
+    EXPECT_EQ(MARK, caller->Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
     caller.reset();
     patcher.Restore();
     EXPECT_EQ("", patcher.GetProblem());

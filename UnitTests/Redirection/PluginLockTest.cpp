@@ -3,6 +3,7 @@
 
 #include "Redirection/CallerModule.h"
 
+#include <functional>
 #include <future>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -58,7 +59,6 @@ namespace OrthancPerf
       pthread_mutex_t mutex_;
     };
 
-
     // A server that locks through its own module, as Orthanc does
     class PluginLockOfServer : public testing::Test
     {
@@ -97,34 +97,16 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(PluginLockOfServer, IsReleasedAndHeldAgain)
   {
     ASSERT_TRUE(Find()) << lock.GetProblem();
     EXPECT_EQ("", lock.GetProblem());
     Lock(mutex);
 
-    {
-      const PluginLock::Release release(lock);
-      EXPECT_TRUE(mutex.IsFree());
-    }
-
-    EXPECT_FALSE(mutex.IsFree());
-    Unlock(mutex);
-    EXPECT_TRUE(mutex.IsFree());
-    EXPECT_EQ(1U, lock.CountReleased());
-    EXPECT_EQ(0U, lock.CountKept());
-  }
-
-
-  TEST_F(PluginLockOfServer, IsHeldAgainAfterAnException)
-  {
-    ASSERT_TRUE(Find());
-    Lock(mutex);
-
     try
     {
       const PluginLock::Release release(lock);
+      EXPECT_TRUE(mutex.IsFree());
       throw std::runtime_error("no codec");
     }
     catch (const std::runtime_error&)
@@ -134,104 +116,61 @@ namespace OrthancPerf
 
     Unlock(mutex);
     EXPECT_TRUE(mutex.IsFree());
+    EXPECT_EQ(1U, lock.CountReleased());
+    EXPECT_EQ(0U, lock.CountKept());
   }
 
-
-  TEST_F(PluginLockOfServer, StaysWhereItIsHeldTwice)
+  TEST_F(PluginLockOfServer, StaysWhereItIsHeldTwiceOrByAnotherThreadOrByNobody)
   {
     ASSERT_TRUE(Find());
-    Lock(mutex);
-    Lock(mutex);
-
+    const auto release = [this]
     {
-      const PluginLock::Release release(lock);
-      EXPECT_FALSE(mutex.IsFree());
-    }
-
+      const PluginLock::Release released(lock);
+      return mutex.IsFree();
+    };
+    EXPECT_TRUE(release());
+    EXPECT_TRUE(mutex.IsFree());
+    Lock(mutex);
+    EXPECT_FALSE(std::async(std::launch::async, release).get());
+    Lock(mutex);
+    EXPECT_FALSE(release());
     Unlock(mutex);
     EXPECT_FALSE(mutex.IsFree());
     Unlock(mutex);
     EXPECT_TRUE(mutex.IsFree());
-    EXPECT_EQ(1U, lock.CountKept());
+    EXPECT_EQ(3U, lock.CountKept());
+    EXPECT_EQ(0U, lock.CountReleased());
   }
 
-
-  TEST_F(PluginLockOfServer, StaysWhereAnotherThreadHoldsIt)
+  TEST_F(PluginLockOfServer, IsNotKnownIfTheServiceDoesNotTakeOneRecursiveMutexOnItsThread)
   {
-    ASSERT_TRUE(Find());
-    Lock(mutex);
-    std::async(std::launch::async, [this] { const PluginLock::Release release(lock); }).get();
-    EXPECT_FALSE(mutex.IsFree());
-    Unlock(mutex);
-    EXPECT_EQ(1U, lock.CountKept());
-  }
-
-
-  TEST_F(PluginLockOfServer, StaysWhereNobodyHoldsIt)
-  {
-    ASSERT_TRUE(Find());
-
+    const auto take = [this](Mutex& taken)
     {
-      const PluginLock::Release release(lock);
-    }
-
-    EXPECT_TRUE(mutex.IsFree());
-    EXPECT_EQ(1U, lock.CountKept());
-  }
-
-
-  TEST_F(PluginLockOfServer, IsNotKnownIfTheServiceTakesNoRecursiveMutex)
-  {
-    EXPECT_FALSE(lock.Find(
-        [this]
-        {
-          Lock(plain);
-          Unlock(plain);
-        }));
-    EXPECT_FALSE(lock.IsKnown());
-    EXPECT_NE("", lock.GetProblem());
-
-    Lock(mutex);
-
-    {
-      const PluginLock::Release release(lock);
-      EXPECT_FALSE(mutex.IsFree());
-    }
-
-    Unlock(mutex);
-    EXPECT_EQ(1U, lock.CountKept());
-  }
-
-
-  TEST_F(PluginLockOfServer, IsNotKnownIfTheServiceTakesAnotherOneEachTime)
-  {
+      Lock(taken);
+      Unlock(taken);
+    };
     Mutex other(PTHREAD_MUTEX_RECURSIVE);
     bool isFirst = true;
-
+    EXPECT_FALSE(lock.Find([&] { take(plain); }));
+    EXPECT_FALSE(lock.IsKnown());
+    EXPECT_NE("", lock.GetProblem());
     EXPECT_FALSE(lock.Find(
         [&]
         {
-          Mutex& taken = isFirst ? mutex : other;
+          take(isFirst ? mutex : other);
           isFirst = false;
-          Lock(taken);
-          Unlock(taken);
         }));
     EXPECT_FALSE(lock.IsKnown());
-  }
+    EXPECT_FALSE(lock.Find([&] { std::async(std::launch::async, take, std::ref(mutex)).get(); }));
 
+    Lock(mutex);
 
-  TEST_F(PluginLockOfServer, IsLookedForOnTheCallingThreadOnly)
-  {
-    EXPECT_FALSE(lock.Find(
-        [this]
-        {
-          std::async(std::launch::async,
-                     [this]
-                     {
-                       Lock(mutex);
-                       Unlock(mutex);
-                     })
-              .get();
-        }));
+    {
+      const PluginLock::Release release(lock);
+      EXPECT_FALSE(mutex.IsFree());
+    }
+
+    Unlock(mutex);
+    EXPECT_EQ(1U, lock.CountKept());
   }
 }

@@ -17,7 +17,6 @@ namespace OrthancPerf
       return report;
     }
 
-
     class EngineFailuresTest : public testing::Test
     {
     protected:
@@ -28,7 +27,6 @@ namespace OrthancPerf
                                }};
     };
   }
-
 
   TEST_F(EngineFailuresTest, AKindIsLoggedOnceAndCountedEachTime)
   {
@@ -47,7 +45,6 @@ namespace OrthancPerf
     EXPECT_EQ(2U, failures[0].count);
     EXPECT_EQ(1U, failures[1].count);
   }
-
 
   TEST_F(EngineFailuresTest, WhatNoEngineCoversIsReportedOnceAnInstance)
   {
@@ -77,28 +74,7 @@ namespace OrthancPerf
     EXPECT_EQ("gdcm", failures[1].engine);
   }
 
-
-  TEST_F(EngineFailuresTest, EnginesThatWereTriedInTurnAreNamedOnce)
-  {
-    TranscodingReport declined = MakeFailure("dcmtk: 12 bits; gdcm: 16 bits");
-    declined.outcome = TranscodingOutcome::Declined;
-    failures_.OnEnd(declined);
-    ASSERT_EQ(1U, lines_.size());
-    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: dcmtk: 12 bits; gdcm: 16 bits",
-              lines_[0]);
-  }
-
-
-  TEST_F(EngineFailuresTest, WhatFailedIsNotCountedTwice)
-  {
-    failures_.OnTranscoding(MakeFailure("cut"));
-    failures_.OnEnd(MakeFailure("dcmtk: 12 bits; gdcm: cut"));
-    ASSERT_EQ(1U, failures_.Get().size());
-    EXPECT_EQ(1U, failures_.Get()[0].count);
-  }
-
-
-  TEST_F(EngineFailuresTest, AResultThatIsLargerThanWhatCameIsNone)
+  TEST_F(EngineFailuresTest, EnginesInTurnAreNamedOnceAndWhatFailedOrIsLargerIsNotCountedTwice)
   {
     TranscodingReport larger = MakeFailure("larger than what came");
     larger.outcome = TranscodingOutcome::Declined;
@@ -107,8 +83,19 @@ namespace OrthancPerf
     failures_.OnEnd(larger);
     EXPECT_TRUE(failures_.Get().empty());
     EXPECT_TRUE(lines_.empty());
-  }
 
+    failures_.OnTranscoding(MakeFailure("cut"));
+    failures_.OnEnd(MakeFailure("dcmtk: 12 bits; gdcm: cut"));
+    ASSERT_EQ(1U, failures_.Get().size());
+    EXPECT_EQ(1U, failures_.Get()[0].count);
+
+    TranscodingReport declined = MakeFailure("dcmtk: 12 bits; gdcm: 16 bits");
+    declined.outcome = TranscodingOutcome::Declined;
+    failures_.OnEnd(declined);
+    ASSERT_EQ(2U, lines_.size());
+    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: dcmtk: 12 bits; gdcm: 16 bits",
+              lines_[1]);
+  }
 
   TEST_F(EngineFailuresTest, AStrangerCannotFillTheMemory)
   {

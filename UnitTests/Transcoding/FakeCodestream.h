@@ -24,7 +24,6 @@ namespace OrthancPerf
     return segment.append(content);
   }
 
-
   inline std::string MakeFakeJpeg(const ImageDescription& image, std::string_view frame, bool isLs)
   {
     constexpr std::size_t LONGEST = 65000;
@@ -51,7 +50,6 @@ namespace OrthancPerf
     return stream + MakeSegment(0xda, scan + std::string(3, '\0')) + "\xff\xd9";
   }
 
-
   inline std::string ReadFakeJpeg(std::string_view stream)
   {
     const auto read = [stream](std::size_t i)
@@ -69,7 +67,6 @@ namespace OrthancPerf
 
     return frame;
   }
-
 
   inline std::string MakeFakeRle(const ImageDescription& image, std::string_view frame)
   {
@@ -96,7 +93,6 @@ namespace OrthancPerf
     return JoinRleSegments(views);
   }
 
-
   inline std::string ReadFakeRle(const ImageDescription& image, std::string_view stream)
   {
     const std::size_t count = image.samplesPerPixel * (image.bitsAllocated / 8U);
@@ -116,6 +112,13 @@ namespace OrthancPerf
     return frame;
   }
 
+  inline std::string MakeFakeFrame(const ImageDescription& image, const std::string& syntax,
+                                   std::string_view frame)
+  {
+    return syntax == TransferSyntaxUid::RLE_LOSSLESS
+               ? MakeFakeRle(image, frame)
+               : MakeFakeJpeg(image, frame, syntax.rfind("1.2.840.10008.1.2.4.8", 0) == 0);
+  }
 
   inline std::vector<std::string> MakeFakeFrames(const ImageDescription& image,
                                                  const std::string& syntax,
@@ -126,16 +129,11 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < image.frames; i++)
     {
-      const std::string frame = pixels.substr(i * size, size);
-      frames.push_back(
-          syntax == "1.2.840.10008.1.2.5"
-              ? MakeFakeRle(image, frame)
-              : MakeFakeJpeg(image, frame, syntax.rfind("1.2.840.10008.1.2.4.8", 0) == 0));
+      frames.push_back(MakeFakeFrame(image, syntax, pixels.substr(i * size, size)));
     }
 
     return frames;
   }
-
 
   inline std::string ReadFakeFrames(const ImageDescription& image)
   {
@@ -144,8 +142,8 @@ namespace OrthancPerf
 
     for (const FrameFragments& frame : FindFrames(image.encapsulatedPixels, syntax, image.frames))
     {
-      pixels += syntax == "1.2.840.10008.1.2.5" ? ReadFakeRle(image, frame.front())
-                                                : ReadFakeJpeg(frame.front());
+      pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadFakeRle(image, frame.front())
+                                                          : ReadFakeJpeg(frame.front());
     }
 
     return pixels;

@@ -23,7 +23,6 @@ namespace OrthancPerf
   constexpr const char* JPEG_LS = "1.2.840.10008.1.2.4.80";
   constexpr const char* RLE = "1.2.840.10008.1.2.5";
 
-
   // Puts the pixels as they are into one fragment for each frame, and takes them out again: files
   // in the shape of any transfer syntax, made without a codec (FakeCodestream.h). What goes wrong
   // is what a test wants.

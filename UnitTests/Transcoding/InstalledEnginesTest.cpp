@@ -15,7 +15,6 @@ namespace OrthancPerf
   {
     using State = SyntaxVerdict::State;
 
-
     // Tested once for all tests here
     EngineDirectory& GetDirectory()
     {
@@ -27,7 +26,6 @@ namespace OrthancPerf
       }();
       return *directory;
     }
-
 
     Transcoding Transcode(const std::string& file, const std::string& target, EngineChoice choice)
     {
@@ -43,7 +41,6 @@ namespace OrthancPerf
                  : transcoder.TranscodeTo(ReceivedFile(file), {target});
     }
 
-
     SampleShape MakeShape(std::uint16_t bits, bool isSigned, std::uint16_t samples, bool isPlanar)
     {
       SampleShape shape;
@@ -56,7 +53,6 @@ namespace OrthancPerf
       return shape;
     }
   }
-
 
 #if defined(PERF_HAS_DCMTK) && defined(PERF_HAS_GDCM)
   TEST(InstalledEngines, EveryEngineProvesItself)
@@ -76,7 +72,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(InstalledEngines, EverySyntaxHasAnEngine)
   {
     for (const TransferSyntax& syntax : GetWritableSyntaxes())
@@ -88,7 +83,6 @@ namespace OrthancPerf
     EXPECT_NE(nullptr, GetDirectory().Find("dcmtk", JPEG_LOSSLESS));
     EXPECT_NE(nullptr, GetDirectory().Find("gdcm", JPEG_LOSSLESS));
   }
-
 
   TEST(InstalledEngines, WhatIsWrittenIsVerifiedByAnotherEngine)
   {
@@ -111,7 +105,6 @@ namespace OrthancPerf
     }
   }
 #endif
-
 
   TEST(InstalledEngines, EnginesWithoutTheirProgramsSaySoAndNativeNeedsNone)
   {

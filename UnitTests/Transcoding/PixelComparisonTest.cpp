@@ -15,12 +15,10 @@ namespace OrthancPerf
       return DescribeImage(file.data(), file.size());
     }
 
-
     std::string Compare(const std::string& expected, const std::string& actual)
     {
       return FindDifference(Describe(expected), Describe(actual));
     }
-
 
     std::string Change(const std::string& file, const FakeEngine::Change& change)
     {
@@ -28,7 +26,6 @@ namespace OrthancPerf
       change(editor);
       return editor.Write();
     }
-
 
     // The pixels with the high byte of the first one changed by "mask"
     std::string ChangeFirst(const std::string& file, int mask)
@@ -39,12 +36,10 @@ namespace OrthancPerf
       return changed;
     }
 
-
     std::string SetText(const std::string& file, DicomTag tag, const char* text)
     {
       return Change(file, [=](DataSetEditor& editor) { editor.Set(tag, "CS", text); });
     }
-
 
     // Of three samples
     std::string MakeRow(std::uint16_t columns, const char* colour, const std::string& pixels)
@@ -61,7 +56,6 @@ namespace OrthancPerf
                     });
     }
 
-
     SampleShape MakeShape(std::uint16_t bitsAllocated, std::uint16_t bitsStored)
     {
       SampleShape shape;
@@ -69,7 +63,6 @@ namespace OrthancPerf
       shape.bitsStored = bitsStored;
       return shape;
     }
-
 
     SampleShape MakeColour(bool isPlanar)
     {
@@ -81,7 +74,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(PixelComparison, EqualPixelsAreTheSame)
   {
     for (const SampleShape& shape : GetSelfTestShapes())
@@ -92,13 +84,61 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(PixelComparison, ASinglePixelMakesADifference)
+  TEST(PixelComparison, FindsEachDifferenceThatCounts)
   {
-    const std::string file = MakeSampleImage(MakeShape(16, 16));
-    EXPECT_EQ("the pixels differ", Compare(file, ChangeFirst(file, 0x80)));
-  }
+    constexpr const char* INCOMPARABLE = "no native pixels in little endian, or too few";
+    constexpr const char* ANY = "any";
+    const auto setNumber = [](const std::string& file, DicomTag tag, char number)
+    {
+      return Change(file,
+                    [=](DataSetEditor& editor) {
+                      editor.Set(tag, "US", std::string({number, '\0'}));
+                    });
+    };
+    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    const std::string full = MakeSampleImage(MakeShape(16, 16));
+    const std::string overlay = setNumber(file, 0x60000102, 12);  // in unused bits
+    const std::string nonsense = setNumber(file, 0x00280101, 0);
+    const std::string shared = MakeRow(4, "YBR_FULL_422", "12ab34cd");
+    const std::string colour = MakeSampleImage(MakeColour(false));
+    const std::string encapsulated =
+        FakeEngine("fake").Transcode(file.data(), file.size(), {JPEG_LOSSLESS, 90}).file;
+    const std::string few =
+        Change(file, [](DataSetEditor& editor) { editor.Set(TAG_PIXEL_DATA, "OB", "ab"); });
+    const struct
+    {
+      const char* name;
+      std::string expected;
+      std::string actual;
+      std::string difference;
+    } cases[] = {
+        {"a pixel", full, ChangeFirst(full, 0x80), "the pixels differ"},
+        {"an unused bit", file, ChangeFirst(file, 0x40), ""},
+        {"a bit", file, ChangeFirst(file, 0x04), ANY},
+        {"an overlay", overlay, overlay, ""},
+        {"a bit of an overlay", overlay, ChangeFirst(overlay, 0x40), ANY},
+        {"Bits Stored", file, full, "Bits Stored is 16 instead of 12"},
+        {"a sign", file, setNumber(file, 0x00280103, 1), "Pixel Representation is 1 instead of 0"},
+        {"white", file, SetText(file, 0x00280004, "MONOCHROME1"), ANY},
+        {"other colours", colour, SetText(colour, 0x00280004, "YBR_FULL"),
+         "Photometric Interpretation has changed"},
+        {"colours with a transform", colour, SetText(colour, 0x00280004, "YBR_RCT"), ""},
+        {"shared chrominance", shared, shared, ""},
+        {"chrominance of its own", shared, MakeRow(4, "YBR_FULL", "1ab2ab3cd4cd"), ANY},
+        {"compressed pixels", file, encapsulated, INCOMPARABLE},
+        {"too few pixels", file, few, INCOMPARABLE},
+        {"bits that make no sense", nonsense, nonsense, ""},
+        {"such a bit", nonsense, ChangeFirst(nonsense, 0x40), "the bytes of the pixels differ"}};
 
+    for (const auto& one : cases)
+    {
+      const std::string found = Compare(one.expected, one.actual);
+      EXPECT_EQ(one.difference == ANY && !found.empty() ? found : one.difference, found)
+          << one.name;
+    }
+
+    EXPECT_FALSE(MeasureError(Describe(nonsense), Describe(nonsense)).has_value());
+  }
 
   TEST(PixelComparison, PlanesAreTheSameAsPixels)
   {
@@ -124,44 +164,6 @@ namespace OrthancPerf
     EXPECT_NE("", Compare(byPixel, ChangeFirst(byPlane, 1)));
   }
 
-
-  TEST(PixelComparison, SharedChrominanceIsTheSameOnlyAsItself)
-  {
-    const std::string shared = MakeRow(4, "YBR_FULL_422", "12ab34cd");
-    EXPECT_EQ("", Compare(shared, shared));
-    EXPECT_NE("", Compare(shared, MakeRow(4, "YBR_FULL", "1ab2ab3cd4cd")));
-  }
-
-
-  TEST(PixelComparison, UnusedBitsAreNoPixels)
-  {
-    const std::string file = MakeSampleImage(MakeShape(16, 12));
-    EXPECT_EQ("", Compare(file, ChangeFirst(file, 0x40)));
-    EXPECT_NE("", Compare(file, ChangeFirst(file, 0x04)));
-  }
-
-
-  TEST(PixelComparison, OverlaysInUnusedBitsHaveToStay)
-  {
-    const std::string file = Change(MakeSampleImage(MakeShape(16, 12)), [](DataSetEditor& editor)
-                                    { editor.Set(0x60000102, "US", std::string("\14\0", 2)); });
-    EXPECT_EQ("", Compare(file, file));
-    EXPECT_NE("", Compare(file, ChangeFirst(file, 0x40)));
-  }
-
-
-  TEST(PixelComparison, WhatTheNumbersMeanHasToStay)
-  {
-    const std::string file = MakeSampleImage(MakeShape(16, 12));
-    SampleShape isSigned = MakeShape(16, 12);
-    isSigned.isSigned = true;
-
-    EXPECT_EQ("Bits Stored is 16 instead of 12", Compare(file, MakeSampleImage(MakeShape(16, 16))));
-    EXPECT_EQ("Pixel Representation is 1 instead of 0", Compare(file, MakeSampleImage(isSigned)));
-    EXPECT_NE("", Compare(file, SetText(file, 0x00280004, "MONOCHROME1")));
-  }
-
-
   TEST(PixelComparison, GeometryHasToStay)
   {
     SampleShape shape;
@@ -175,77 +177,29 @@ namespace OrthancPerf
               FindOtherAttributes(Describe(file), Describe(MakeSampleImage(shape))));
   }
 
-
-  TEST(PixelComparison, OtherColoursCantBeCompared)
-  {
-    const std::string file = MakeSampleImage(MakeColour(false));
-    EXPECT_EQ("Photometric Interpretation has changed",
-              Compare(file, SetText(file, 0x00280004, "YBR_FULL")));
-    EXPECT_EQ("", Compare(file, SetText(file, 0x00280004, "YBR_RCT")));
-  }
-
-
-  TEST(PixelComparison, CompressedOrMissingPixelsCantBeCompared)
-  {
-    const std::string file = MakeSampleImage({});
-    constexpr const char* INCOMPARABLE = "no native pixels in little endian, or too few";
-    const std::string encapsulated =
-        FakeEngine("fake").Transcode(file.data(), file.size(), {JPEG_LOSSLESS, 90}).file;
-    EXPECT_EQ(INCOMPARABLE, Compare(file, encapsulated));
-    EXPECT_EQ(INCOMPARABLE, Compare(file, Change(file, [](DataSetEditor& editor)
-                                                 { editor.Set(TAG_PIXEL_DATA, "OB", "ab"); })));
-  }
-
-
-  TEST(PixelComparison, BitsThatMakeNoSenseAreComparedAsBytes)
-  {
-    const auto spoil = [](const std::string& file)
-    {
-      return Change(file, [](DataSetEditor& editor)
-                    { editor.Set(0x00280101, "US", std::string("\0\0", 2)); });
-    };
-
-    const std::string file = spoil(MakeSampleImage(MakeShape(16, 12)));
-    EXPECT_EQ("", Compare(file, file));
-    EXPECT_EQ("the bytes of the pixels differ", Compare(file, ChangeFirst(file, 0x40)));
-    EXPECT_FALSE(MeasureError(Describe(file), Describe(file)).has_value());
-  }
-
-
-  TEST(PixelComparison, MeanErrorIsAFractionOfTheRange)
-  {
-    const std::string file = MakeSampleImage(MakeShape(16, 12));
-    const double expected = 0x400 / 4096.0 / 825;
-    EXPECT_DOUBLE_EQ(expected, MeasureError(Describe(file), Describe(ChangeFirst(file, 4)))->mean);
-  }
-
-
-  TEST(PixelComparison, ErrorsOfTheFourthSampleCount)
-  {
-    SampleShape shape;
-    shape.samplesPerPixel = 4;
-    const std::string file = MakeSampleImage(shape);
-    const std::size_t first = file.size() - Describe(file).pixelData.size();
-    std::string changed = file;
-    changed[first + 3] = static_cast<char>(changed[first + 3] ^ 1);
-    EXPECT_DOUBLE_EQ(1 / 256.0, MeasureError(Describe(file), Describe(changed))->maximum);
-  }
-
-
-  TEST(PixelComparison, RoundedSamplesMayBeOffByATolerance)
+  TEST(PixelComparison, TheErrorIsAFractionOfTheRangeAndMayBeTolerated)
   {
     const std::string file = MakeSampleImage(MakeShape(16, 12));
     const std::string changed = ChangeFirst(file, 4);
     const double error = MeasureError(Describe(file), Describe(changed))->mean;
-    const auto compare = [&](double tolerance)
-    {
-      return FindDifference(Describe(file), Describe(changed), tolerance);
-    };
-    EXPECT_EQ("", compare(error));
-    EXPECT_NE("", compare(error * 0.99));
-    EXPECT_NE("", compare(0));
-  }
+    EXPECT_DOUBLE_EQ(0x400 / 4096.0 / 825, error);
+    EXPECT_EQ("", FindDifference(Describe(file), Describe(changed), error));
+    EXPECT_NE("", FindDifference(Describe(file), Describe(changed), error * 0.99));
+    EXPECT_NE("", FindDifference(Describe(file), Describe(changed), 0));
 
+    SampleShape shape;
+    shape.samplesPerPixel = 4;
+    const std::string four = MakeSampleImage(shape);
+    std::string fourth = four;
+    char& byte = fourth[four.size() - Describe(four).pixelData.size() + 3];
+    byte = static_cast<char>(byte ^ 1);
+    EXPECT_DOUBLE_EQ(1 / 256.0, MeasureError(Describe(four), Describe(fourth))->maximum);
+
+    // White, as RGB and as YBR
+    const std::string rgb = MakeRow(1, "RGB", "\xff\xff\xff");
+    const std::string ybr = MakeRow(1, "YBR_FULL", "\xff\x80\x80");
+    EXPECT_NEAR(0, MeasureError(Describe(rgb), Describe(ybr))->mean, 1e-6);
+  }
 
   TEST(PixelComparison, PaddingIsNoPartOfTheSpan)
   {
@@ -280,14 +234,5 @@ namespace OrthancPerf
 
     // Where there is nothing else, padding is all there is
     EXPECT_EQ(32868, measure({{0x00280120, lowest}, {0x00280121, std::string("\xff\x7f", 2)}}));
-  }
-
-
-  TEST(PixelComparison, MeanErrorSeesThroughTheColourSpace)
-  {
-    // White, as RGB and as YBR
-    const std::string rgb = MakeRow(1, "RGB", "\xff\xff\xff");
-    const std::string ybr = MakeRow(1, "YBR_FULL", "\xff\x80\x80");
-    EXPECT_NEAR(0, MeasureError(Describe(rgb), Describe(ybr))->mean, 1e-6);
   }
 }

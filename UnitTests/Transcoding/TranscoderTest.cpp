@@ -4,6 +4,7 @@
 #include "Allocations.h"
 #include "Dicom/DicomFileBuilder.h"
 #include "Dicom/ReceivedFile.h"
+#include "Threads.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/Verification.h"
@@ -11,13 +12,13 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
+#include <tuple>
 
 namespace OrthancPerf
 {
   namespace
   {
     using Outcome = TranscodingOutcome;
-
 
     class RecordingObserver : public ITranscodingObserver
     {
@@ -34,9 +35,7 @@ namespace OrthancPerf
       std::mutex mutex_;
     };
 
-
     constexpr DicomTag IMAGE_COMMENTS = 0x00204000;
-
 
     // The fake engines don't compress: instead, they leave out the comments
     std::string MakeSource()
@@ -46,7 +45,6 @@ namespace OrthancPerf
       editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
       return editor.Write();
     }
-
 
     // Two engines that work, until a test makes them not
     class TranscoderTest : public testing::Test
@@ -58,15 +56,30 @@ namespace OrthancPerf
         Set(JPEG_LOSSLESS);
       }
 
-      void Set(const char* target, EngineChoice choice = EngineChoice::Automatic,
-               bool verify = false, bool ofCompressed = false)
+      static IngestTranscoding MakeSettings(const char* target,
+                                            EngineChoice choice = EngineChoice::Automatic,
+                                            bool verify = false, bool ofCompressed = false)
       {
         IngestTranscoding settings;
         settings.transferSyntax = target;
         settings.engine = choice;
         settings.verify = verify;
         settings.ofCompressed = ofCompressed;
-        transcoder_.SetSettings(settings);
+        return settings;
+      }
+
+      void Set(const char* target, EngineChoice choice = EngineChoice::Automatic,
+               bool verify = false, bool ofCompressed = false)
+      {
+        transcoder_.SetSettings(MakeSettings(target, choice, verify, ofCompressed));
+      }
+
+      // The source with this change
+      std::string Edit(const FakeEngine::Change& change) const
+      {
+        DataSetEditor editor{ReceivedFile(source_)};
+        change(editor);
+        return editor.Write();
       }
 
       Transcoding Send(const std::string& file)
@@ -129,7 +142,6 @@ namespace OrthancPerf
       Transcoder transcoder_{directory_, &observer_};
     };
 
-
     // Inflates to what it was asked to deflate last
     class Deflater : public FakeEngine
     {
@@ -156,22 +168,18 @@ namespace OrthancPerf
       mutable std::string inflated_;
     };
 
-
     std::string GetSyntax(const std::string& file)
     {
       return ReceivedFile(file).image.transferSyntax;
     }
-
 
     std::string GetUid(const std::string& file)
     {
       return ReceivedFile(file).identity.GetSopInstanceUid();
     }
 
-
     using Texts = std::vector<std::string>;
   }
-
 
   TEST_F(TranscoderTest, IncomingInstancesBecomeWhatTheSettingsSay)
   {
@@ -189,7 +197,6 @@ namespace OrthancPerf
     EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
   }
 
-
   TEST_F(TranscoderTest, SettingsTakeEffectWithTheNextInstance)
   {
     EXPECT_NE("", transcoder_.GetSettings()->transferSyntax);
@@ -203,12 +210,10 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Unneeded, Send(source_).report.outcome);
   }
 
-
   TEST_F(TranscoderTest, WhatNeedsNoTranscodingIsLeftAlone)
   {
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN);
     const int calls = native_->GetCalls();
-    observer_.texts_.clear();
 
     ExpectLeftAlone(Send(Send(source_).file), Outcome::Unneeded, "in the target already");
     ExpectLeftAlone(Send(meta + DicomFileBuilder().Identifiers().GetBytes()), Outcome::Unneeded,
@@ -219,7 +224,6 @@ namespace OrthancPerf
     EXPECT_EQ(calls + 1, native_->GetCalls());
     EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
   }
-
 
   TEST_F(TranscoderTest, WhatIsCompressedAlreadyIsLeftAloneUnlessTheSettingsSaySo)
   {
@@ -243,24 +247,26 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(TranscoderTest, WhatTheStoreHasAndKeepsIsNotShownToEngines)
   {
     ExpectLeftAlone(SendAgain(source_), Outcome::Duplicate,
                     "stored already, and OverwriteInstances is off");
     EXPECT_EQ(Texts{":duplicate"}, observer_.texts_);
-
     EXPECT_EQ(Texts{ReceivedFile(source_).identity.GetInstanceId()}, asked_);
-  }
 
+    // It is not asked for what needs no transcoding, or would be stored beside what it is made of
+    asked_.clear();
+    Set(EXPLICIT_LITTLE_ENDIAN);
+    EXPECT_EQ(Outcome::Unneeded, SendAgain(source_).report.outcome);
+    Set(JPEG_BASELINE);
+    EXPECT_EQ(Outcome::Transcoded, SendAgain(source_).report.outcome);
+    EXPECT_EQ(Texts{}, asked_);
+  }
 
   TEST_F(TranscoderTest, AStoreThatAnswersSlowlyTakesNoTimeOfTheEngines)
   {
     Transcoder hasty(directory_, &observer_, std::chrono::milliseconds(500));
-    IngestTranscoding settings;
-    settings.transferSyntax = JPEG_LOSSLESS;
-    hasty.SetSettings(settings);
-
+    hasty.SetSettings(MakeSettings(JPEG_LOSSLESS));
     const auto isDuplicate = [](const InstanceIdentity&)
     {
       std::this_thread::sleep_for(std::chrono::milliseconds(600));
@@ -270,30 +276,11 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
   }
 
-
-  TEST_F(TranscoderTest, TheStoreIsNotAskedForWhatNeedsNoTranscoding)
-  {
-    Set(EXPLICIT_LITTLE_ENDIAN);
-    EXPECT_EQ(Outcome::Unneeded, SendAgain(source_).report.outcome);
-    EXPECT_EQ(Texts{}, asked_);
-  }
-
-
-  // It would be stored beside what it is made of
-  TEST_F(TranscoderTest, TheStoreIsNotAskedForTheSourceOfANewInstance)
-  {
-    Set(JPEG_BASELINE);
-    EXPECT_EQ(Outcome::Transcoded, SendAgain(source_).report.outcome);
-    EXPECT_EQ(Texts{}, asked_);
-  }
-
-
   TEST_F(TranscoderTest, LosslessCompressionNeverStoresMoreThanWhatCame)
   {
     const std::string small = MakeSampleImage({});
     ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
     EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);  // the next one would do no better
-
     Set(RLE, EngineChoice::Dcmtk);
     ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
 
@@ -302,90 +289,87 @@ namespace OrthancPerf
     Set(JPEG_BASELINE);
     EXPECT_EQ(JPEG_BASELINE, GetSyntax(Send(small).file));
     Set(EXPLICIT_LITTLE_ENDIAN, EngineChoice::Automatic, false, true);
-    const std::string compressed = Ask(source_, {RLE}).file;
-    EXPECT_EQ(EXPLICIT_LITTLE_ENDIAN, GetSyntax(Send(compressed).file));
-  }
+    EXPECT_EQ(EXPLICIT_LITTLE_ENDIAN, GetSyntax(Send(Ask(source_, {RLE}).file).file));
 
-
-  TEST_F(TranscoderTest, ALargerResultIsNoFaultOfTheEngine)
-  {
-    const std::string small = MakeSampleImage({});
+    // It is no fault of the engine, which comes first again
     dcmtk_->Fails("crashed");
     Set(RLE);
-
-    for (int i = 0; i < 20; i++)
-    {
-      observer_.texts_.clear();
-      ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
-    }
-
-    EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);
+    ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
+    ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
+    EXPECT_EQ("native:declined", observer_.texts_.back());
     EXPECT_EQ("native", Send(source_).report.engine);
   }
 
-
-  TEST_F(TranscoderTest, WhatIsNotDicomAsTheStandardWantsItIsNotShownToEngines)
+  TEST_F(TranscoderTest, WhatIsNotAsTheStandardWantsItIsNotShownToEngines)
   {
-    const int calls = native_->GetCalls();
-
-    // Orthanc refuses these, so they are in no report
-    ExpectLeftAlone(Send("nonsense"), Outcome::Unneeded, "not DICOM");
-    ExpectLeftAlone(transcoder_.TranscodeIncoming(ReceivedFile(nullptr, 0)), Outcome::Unneeded,
-                    "not DICOM");
-    ExpectLeftAlone(Send(source_.substr(0, 800)), Outcome::Unneeded, "the DICOM file is truncated");
-    ExpectLeftAlone(Ask("nonsense", {RLE}), Outcome::Declined, "not DICOM");
+    constexpr const char* SIGNED = "a digital signature, which would not hold any more";
+    const std::string isSigned =
+        source_ + DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
+    const std::string noFrames =
+        Edit([](DataSetEditor& editor) { editor.Set(0x00280008, "IS", "0"); });
+    const std::string noSyntax = Edit([](DataSetEditor& editor) { editor.Remove(0x00020010); });
 
     // Orthanc reads VRs that are none, and File Meta Information that is longer than it says
     std::string malformed = source_;
     malformed.replace(malformed.find("ORIGINAL") - 4, 2, "  ");
-    ExpectLeftAlone(Send(malformed), Outcome::Declined, "the DICOM file is malformed");
     std::string tooLong = source_;
     tooLong[140] = static_cast<char>(tooLong[140] - 8);
-    ExpectLeftAlone(Send(tooLong), Outcome::Declined, "the DICOM file is malformed");
 
-    EXPECT_EQ(calls, native_->GetCalls());
-    EXPECT_EQ(3U, observer_.texts_.size());
-  }
-
-
-  TEST_F(TranscoderTest, SignedDataSetsAndUndescribedFramesAreNotShownToEngines)
-  {
-    const std::string isSigned =
-        source_ + DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
-    DataSetEditor editor{ReceivedFile(source_)};
-    editor.Set(0x00280008, "IS", "0");
-    const std::string noFrames = editor.Write();
+    const std::string noPixels = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+                                 DicomFileBuilder().Identifiers().GetBytes();
     const int calls = native_->GetCalls();
 
     for (const EngineChoice choice : {EngineChoice::Automatic, EngineChoice::Native})
     {
       Set(JPEG_LOSSLESS, choice);
-      ExpectLeftAlone(Send(isSigned), Outcome::Declined,
-                      "a digital signature, which would not hold any more");
+      observer_.texts_.clear();
+
+      // Orthanc refuses these, so they are in no report
+      ExpectLeftAlone(Send("nonsense"), Outcome::Unneeded, "not DICOM");
+      ExpectLeftAlone(transcoder_.TranscodeIncoming(ReceivedFile(nullptr, 0)), Outcome::Unneeded,
+                      "not DICOM");
+      ExpectLeftAlone(Send(source_.substr(0, 800)), Outcome::Unneeded,
+                      "the DICOM file is truncated");
+      EXPECT_EQ(Texts{}, observer_.texts_);
+
+      ExpectLeftAlone(Ask("nonsense", {RLE}), Outcome::Declined, "not DICOM");
+      ExpectLeftAlone(Send(malformed), Outcome::Declined, "the DICOM file is malformed");
+      ExpectLeftAlone(Send(tooLong), Outcome::Declined, "the DICOM file is malformed");
+      ExpectLeftAlone(Send(isSigned), Outcome::Declined, SIGNED);
       ExpectLeftAlone(Ask(isSigned, {"1.2.840.10008.1.2", JPEG_LOSSLESS}), Outcome::Declined,
-                      "a digital signature, which would not hold any more");
+                      SIGNED);
       ExpectLeftAlone(Send(noFrames), Outcome::Declined,
                       "Number of Frames is zero, or can't be read");
+      ExpectLeftAlone(Ask(noPixels, {JPEG_LOSSLESS}), Outcome::Declined,
+                      "no Pixel Data to compress");
+      EXPECT_EQ(Texts(8, ":declined"), observer_.texts_);  // one for each target
+
+      for (const std::string& file : {source_.substr(132), noSyntax})
+      {
+        const Transcoding transcoding = Send(file);
+        EXPECT_EQ(Outcome::Declined, transcoding.report.outcome);
+        EXPECT_EQ("", transcoding.report.engine);
+      }
     }
 
     EXPECT_EQ(calls, native_->GetCalls());
   }
 
-
-  TEST_F(TranscoderTest, UnderAutoTheNextEngineTakesOver)
+  TEST_F(TranscoderTest, UnderAutoTheNextEngineTakesOverAndTheOneThatFailedComesLast)
   {
     native_->Fails("crashed");
     const Transcoding transcoding = Send(source_);
     EXPECT_EQ(Outcome::Transcoded, transcoding.report.outcome);
     EXPECT_EQ("dcmtk", transcoding.report.engine);
     EXPECT_EQ("", transcoding.report.reason);
-    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded"}), observer_.texts_);
-
-    observer_.texts_.clear();
     Send(source_);
-    EXPECT_EQ(Texts{"dcmtk:transcoded"}, observer_.texts_);  // the other one comes last
+    native_->Works();
+    dcmtk_->Fails("crashed");
+    EXPECT_EQ("native", Send(source_).report.engine);
+    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded", "dcmtk:transcoded", "dcmtk:failed",
+                     "native:transcoded"}),
+              observer_.texts_);
   }
-
 
   TEST_F(TranscoderTest, WhenAllEnginesFailAllAreNamed)
   {
@@ -397,62 +381,33 @@ namespace OrthancPerf
                     "dcmtk: 12 bits; native: three samples");  // which had failed
   }
 
-
-  TEST_F(TranscoderTest, ATimeOutEndsTheAttempts)
+  TEST_F(TranscoderTest, ATimeOutEndsTheAttemptsAtAllTargets)
   {
     const int calls = dcmtk_->GetCalls();
     native_->Hangs();
-    IngestTranscoding settings;
-    settings.transferSyntax = JPEG_LOSSLESS;
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
-    impatient.SetSettings(settings);
+    impatient.SetSettings(MakeSettings(JPEG_LOSSLESS));
     ExpectLeftAlone(impatient.TranscodeIncoming(ReceivedFile(source_)), Outcome::Failed,
                     "native: did not answer in time");
     EXPECT_EQ(calls, dcmtk_->GetCalls());
     EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
 
     observer_.texts_.clear();
-    impatient.TranscodeIncoming(ReceivedFile(source_));
-    EXPECT_EQ("dcmtk:", observer_.texts_.front().substr(0, 6));  // the other one comes last
-  }
-
-
-  TEST_F(TranscoderTest, ATimeOutEndsTheAttemptsAtAllTargets)
-  {
-    native_->Hangs();
-    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
-    impatient.SetSettings({});
-    impatient.TranscodeTo(ReceivedFile(source_), {JPEG_LOSSLESS, RLE});
+    impatient.TranscodeTo(ReceivedFile(source_), {RLE, JPEG_LOSSLESS});
     EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
+    impatient.TranscodeIncoming(ReceivedFile(source_));
+    EXPECT_EQ("dcmtk:", observer_.texts_.at(1).substr(0, 6));  // the other one comes last
   }
-
-
-  TEST_F(TranscoderTest, WhatOnlyAnEngineThatFailedBeforeCanDoIsDoneByThat)
-  {
-    native_->Fails("crashed");
-    Send(source_);
-    native_->Works();
-    dcmtk_->Fails("crashed");
-    EXPECT_EQ("native", Send(source_).report.engine);
-    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded", "dcmtk:failed", "native:transcoded"}),
-              observer_.texts_);
-  }
-
 
   TEST_F(TranscoderTest, VerificationEndsWithTheInstancesTimeToo)
   {
     dcmtk_->Hangs();
-    IngestTranscoding settings;
-    settings.transferSyntax = JPEG_LOSSLESS;
-    settings.engine = EngineChoice::Native;
-    settings.verify = true;
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
-    impatient.SetSettings(settings);
+    impatient.SetSettings(MakeSettings(JPEG_LOSSLESS, EngineChoice::Native, true));
     const TimePoint start = Clock::now();
     impatient.TranscodeIncoming(ReceivedFile(source_));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
   }
-
 
 #if !defined(PERF_SANITIZED)
   TEST_F(TranscoderTest, WithoutMemoryTheInstanceStaysWhatItIs)
@@ -469,93 +424,66 @@ namespace OrthancPerf
   }
 #endif
 
-
-  TEST_F(TranscoderTest, AChosenEngineIsTheOnlyOne)
+  TEST_F(TranscoderTest, AChosenEngineIsTheOnlyOneAndNamedIfItIsNotThere)
   {
     native_->Declines("12 bits");
-    Set(JPEG_LOSSLESS, EngineChoice::Native);
-    const Transcoding transcoding = Send(source_);
-    ExpectLeftAlone(transcoding, Outcome::Declined, "12 bits");
-    EXPECT_EQ("native", transcoding.report.engine);
-    EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);
+
+    for (const auto& [choice, target, engine, reason] :
+         {std::tuple(EngineChoice::Native, JPEG_LOSSLESS, "native", "12 bits"),
+          std::tuple(EngineChoice::Gdcm, JPEG_LOSSLESS, "gdcm", "there is no such engine"),
+          std::tuple(EngineChoice::Dcmtk, JPEG_LS, "dcmtk", "does not write this transfer syntax"),
+          std::tuple(EngineChoice::Automatic, JPEG_LS, "",
+                     "no engine writes this transfer syntax")})
+    {
+      Set(target, choice);
+      const Transcoding transcoding = Send(source_);
+      ExpectLeftAlone(transcoding, Outcome::Declined, reason);
+      EXPECT_EQ(engine, transcoding.report.engine);
+    }
+
+    EXPECT_EQ((Texts{"native:declined", "gdcm:declined", "dcmtk:declined", ":declined"}),
+              observer_.texts_);
   }
 
-
-  TEST_F(TranscoderTest, AChosenEngineThatIsNotThereIsNamed)
+  TEST_F(TranscoderTest, WhatCantReplaceTheOriginalIsStoredAsReceived)
   {
-    Set(JPEG_LOSSLESS, EngineChoice::Gdcm);
-    const Transcoding transcoding = Send(source_);
-    ExpectLeftAlone(transcoding, Outcome::Declined, "there is no such engine");
-    EXPECT_EQ("gdcm", transcoding.report.engine);
-
-    Set(JPEG_LS, EngineChoice::Dcmtk);
-    ExpectLeftAlone(Send(source_), Outcome::Declined, "does not write this transfer syntax");
-    Set(JPEG_LS);
-    ExpectLeftAlone(Send(source_), Outcome::Declined, "no engine writes this transfer syntax");
-    EXPECT_EQ((Texts{"gdcm:declined", "dcmtk:declined", ":declined"}), observer_.texts_);
-  }
-
-
-  TEST_F(TranscoderTest, WhatCantReplaceTheOriginalIsAFailure)
-  {
+    constexpr const char* IDENTIFIERS = "Orthanc would give it other identifiers";
+    const struct
+    {
+      DicomTag tag;
+      const char* representation;
+      std::string value;
+      Outcome outcome;
+      const char* reason;
+    } changes[] = {{0x00080018, "UI", "1.2", Outcome::Failed, "wrote another SOP Instance UID"},
+                   {0x00100020, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
+                   {0x0020000d, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
+                   {0x0020000e, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
+                   {0x00280102, "US", std::string("\xf\0", 2), Outcome::Declined,
+                    "wrote another image: High Bit is 15 instead of 7"}};
     Set(JPEG_LOSSLESS, EngineChoice::Native);
-    native_->Changes([](DataSetEditor& editor) { editor.Set(0x00080018, "UI", "1.2"); });
-    ExpectLeftAlone(Send(source_), Outcome::Failed, "wrote another SOP Instance UID");
+
+    for (const auto& one : changes)
+    {
+      native_->Changes(
+          [&one](DataSetEditor& editor)
+          {
+            editor.Remove(IMAGE_COMMENTS);
+            editor.Set(one.tag, one.representation, one.value);
+          });
+      ExpectLeftAlone(Send(source_), one.outcome, one.reason);
+    }
 
     native_->Writes(source_);
     ExpectLeftAlone(Send(source_), Outcome::Failed,
                     "wrote another transfer syntax than was asked for");
-
     native_->Writes(source_.substr(0, 900));
     ExpectLeftAlone(Send(source_), Outcome::Failed,
                     "wrote an unreadable file: the DICOM file is truncated");
-    EXPECT_EQ((Texts{"native:failed", "native:failed", "native:failed"}), observer_.texts_);
+    EXPECT_EQ((Texts{"native:failed", "native:declined", "native:declined", "native:declined",
+                     "native:declined", "native:failed", "native:failed"}),
+              observer_.texts_);
   }
-
-
-  TEST_F(TranscoderTest, WhatWouldHaveOtherIdentifiersIsStoredAsReceived)
-  {
-    for (const DicomTag tag : {0x00100020, 0x0020000d, 0x0020000e})
-    {
-      native_->Changes(
-          [tag](DataSetEditor& editor)
-          {
-            editor.Remove(IMAGE_COMMENTS);
-            editor.Set(tag, "LO", "1.2");
-          });
-      Set(JPEG_LOSSLESS, EngineChoice::Native);
-      ExpectLeftAlone(Send(source_), Outcome::Declined, "Orthanc would give it other identifiers");
-    }
-  }
-
-
-  TEST_F(TranscoderTest, WhatBecameAnotherImageIsStoredAsReceived)
-  {
-    native_->Changes(
-        [](DataSetEditor& editor)
-        {
-          editor.Remove(IMAGE_COMMENTS);
-          editor.Set(0x00280102, "US", std::string("\xf\0", 2));
-        });
-    Set(JPEG_LOSSLESS, EngineChoice::Native);
-    ExpectLeftAlone(Send(source_), Outcome::Declined,
-                    "wrote another image: High Bit is 15 instead of 7");
-  }
-
-
-  TEST_F(TranscoderTest, WhatSaysNotHowItIsEncodedIsNotShownToEngines)
-  {
-    DataSetEditor editor{ReceivedFile(source_)};
-    editor.Remove(0x00020010);
-
-    for (const std::string& file : {source_.substr(132), editor.Write()})
-    {
-      const Transcoding transcoding = Send(file);
-      EXPECT_EQ(Outcome::Declined, transcoding.report.outcome);
-      EXPECT_EQ("", transcoding.report.engine);
-    }
-  }
-
 
   TEST_F(TranscoderTest, VerificationFindsWrongPixelsAndTheNextEngineTakesOver)
   {
@@ -571,7 +499,6 @@ namespace OrthancPerf
                     "verification failed: dcmtk decodes: the pixels differ");
   }
 
-
   TEST_F(TranscoderTest, WhatIsSentAgainIsTheSameLossyInstanceWhicheverEngineWritesIt)
   {
     dcmtk_->Spoils(1);
@@ -583,13 +510,11 @@ namespace OrthancPerf
     EXPECT_EQ(GetUid(first), GetUid(second));
     EXPECT_NE(GetUid(source_), GetUid(second));
 
-    IngestTranscoding settings;
-    settings.transferSyntax = JPEG_BASELINE;
+    IngestTranscoding settings = MakeSettings(JPEG_BASELINE);
     settings.lossyQuality = 50;
     transcoder_.SetSettings(settings);
     EXPECT_NE(GetUid(first), GetUid(Send(source_).file));
   }
-
 
   TEST_F(TranscoderTest, WhatOrthancAsksForIsDoneWithoutLossOnly)
   {
@@ -600,15 +525,6 @@ namespace OrthancPerf
                     "in one of the targets already");
   }
 
-
-  TEST_F(TranscoderTest, WhatOrthancAsksForIsDoneEvenWithoutPixels)
-  {
-    const std::string file = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
-                             DicomFileBuilder().Identifiers().GetBytes();
-    ExpectLeftAlone(Ask(file, {JPEG_LOSSLESS}), Outcome::Declined, "no Pixel Data to compress");
-  }
-
-
   TEST_F(TranscoderTest, WhatWouldHaveOtherIdentifiersIsStoredAsReceivedInsteadOfDeflated)
   {
     auto engine = std::make_unique<Deflater>();
@@ -618,10 +534,7 @@ namespace OrthancPerf
     EngineDirectory directory(std::move(installed));
     directory.TestAll();
     Transcoder transcoder(directory, nullptr);
-    IngestTranscoding settings;
-    settings.transferSyntax = DEFLATED;
-    settings.engine = EngineChoice::Dcmtk;
-    transcoder.SetSettings(settings);
+    transcoder.SetSettings(MakeSettings(DEFLATED, EngineChoice::Dcmtk));
 
     const auto send = [&](DicomTag tag)
     {
@@ -637,43 +550,33 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(TranscoderTest, SettingsMayChangeWhileOthersTranscode)
   {
     constexpr int THREADS = 3;
     std::atomic<int> running{THREADS};
     std::atomic<int> wrong{0};
-    std::vector<std::thread> threads;
-
-    for (int i = 0; i < THREADS; i++)
+    const auto transcode = [&](int)
     {
-      threads.emplace_back(
-          [&]
-          {
-            for (int instance = 0; instance < 100; instance++)
-            {
-              const Transcoding transcoding = Send(source_);
-              const bool isRight = transcoding.report.outcome == Outcome::Transcoded &&
-                                   GetSyntax(transcoding.file) == transcoding.report.target;
-              wrong += isRight ? 0 : 1;
-            }
+      for (int instance = 0; instance < 100; instance++)
+      {
+        const Transcoding transcoding = Send(source_);
+        const bool isRight = transcoding.report.outcome == Outcome::Transcoded &&
+                             GetSyntax(transcoding.file) == transcoding.report.target;
+        wrong += isRight ? 0 : 1;
+      }
 
-            running--;
-          });
-    }
-
-    for (int i = 0; running > 0; i++)
-    {
-      Set(i % 2 == 0 ? RLE : JPEG_LOSSLESS,
-          i % 3 == 0 ? EngineChoice::Automatic : EngineChoice::Native, i % 5 == 0);
-      std::this_thread::yield();
-    }
-
-    for (std::thread& thread : threads)
-    {
-      thread.join();
-    }
-
+      running--;
+    };
+    RunOnThreads(THREADS, transcode,
+                 [&]
+                 {
+                   for (int i = 0; running > 0; i++)
+                   {
+                     Set(i % 2 == 0 ? RLE : JPEG_LOSSLESS,
+                         i % 3 == 0 ? EngineChoice::Automatic : EngineChoice::Native, i % 5 == 0);
+                     std::this_thread::yield();
+                   }
+                 });
     EXPECT_EQ(0, wrong);
   }
 }

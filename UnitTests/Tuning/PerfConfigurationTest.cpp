@@ -27,7 +27,6 @@ namespace
     return text.str();
   }
 
-
   // With comments, as Orthanc reads its configuration
   Json::Value ReadSample()
   {
@@ -37,7 +36,6 @@ namespace
     EXPECT_TRUE(Json::parseFromStream(Json::CharReaderBuilder(), text, &sample, &errors)) << errors;
     return sample;
   }
-
 
   void ExpectDefaults(const PerfConfiguration& configuration)
   {
@@ -50,7 +48,6 @@ namespace
     }
   }
 
-
   Json::Value MakeSection(const std::string& name, const Json::Value& value)
   {
     Json::Value section(Json::objectValue);
@@ -59,14 +56,24 @@ namespace
   }
 }
 
-
-TEST(PerfConfiguration, AMissingOrEmptySectionGivesTheDefaults)
+TEST(PerfConfiguration, TheSectionIsAnObjectAndWhatIsMissingOrNullHasItsDefault)
 {
-  ExpectDefaults(PerfConfiguration::Parse(Json::nullValue));
-  ExpectDefaults(PerfConfiguration::Parse(Parse("{}")));
-  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": {}})")));
-}
+  for (const char* section : {"null", "{}", R"({"Tuning": {}})", R"({"Tuning": null})",
+                              R"({"Tuning": {"DicomSockets": null}})"})
+  {
+    ExpectDefaults(PerfConfiguration::Parse(Parse("[" + std::string(section) + "]")[0]));
+  }
 
+  for (const auto& key : GetPerfKeys())
+  {
+    ExpectDefaults(PerfConfiguration::Parse(MakeSection(key.name, Json::nullValue)));
+  }
+
+  for (const char* section : {"[true]", "[1]", "[\"on\"]", "[[]]"})
+  {
+    EXPECT_EQ("Perf", CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).key);
+  }
+}
 
 TEST(PerfConfiguration, ReadsEveryKey)
 {
@@ -84,7 +91,6 @@ TEST(PerfConfiguration, ReadsEveryKey)
   EXPECT_EQ(SocketBuffer(), configuration.tuning.dicomSockets.sendBuffer);
   EXPECT_TRUE(configuration.warnings.empty());
 }
-
 
 TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
 {
@@ -107,7 +113,6 @@ TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
   }
 }
 
-
 TEST(PerfConfiguration, SizesAreAcceptedUpToTheirLimits)
 {
   for (const auto& [name, range] : {std::make_pair("RecentInstances", RECENT_INSTANCES_RANGE),
@@ -126,36 +131,17 @@ TEST(PerfConfiguration, SizesAreAcceptedUpToTheirLimits)
   }
 }
 
-
-TEST(PerfConfiguration, TheSectionIsAnObject)
+TEST(PerfConfiguration, NamesTheKeyOfAWrongTuningAndOfAnotherSpellingOfEnable)
 {
-  for (const char* section : {"[true]", "[1]", "[\"on\"]", "[[]]"})
+  const auto explain = [](const char* section)
   {
-    EXPECT_EQ("Perf", CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).key);
-  }
+    return std::string(CatchError([section] { PerfConfiguration::Parse(Parse(section)); }).what());
+  };
+  EXPECT_EQ("Perf.Tuning.DicomSockets.TcpNoDelay is 1; allowed: true or false",
+            explain(R"({"Tuning": {"DicomSockets": {"TcpNoDelay": 1}}})"));
+  EXPECT_EQ("Unknown key \"Perf.Enabled\"; its name is \"Enable\", as in Orthanc's other plugins",
+            explain(R"({"Enabled": false})"));
 }
-
-
-TEST(PerfConfiguration, NamesTheKeyOfAWrongTuning)
-{
-  const SettingError error = CatchError(
-      []
-      { PerfConfiguration::Parse(Parse(R"({"Tuning": {"DicomSockets": {"TcpNoDelay": 1}}})")); });
-  EXPECT_STREQ("Perf.Tuning.DicomSockets.TcpNoDelay is 1; allowed: true or false", error.what());
-}
-
-
-TEST(PerfConfiguration, NullIsAsGoodAsNothing)
-{
-  for (const auto& key : GetPerfKeys())
-  {
-    ExpectDefaults(PerfConfiguration::Parse(MakeSection(key.name, Json::nullValue)));
-  }
-
-  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": null})")));
-  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": {"DicomSockets": null}})")));
-}
-
 
 TEST(PerfConfiguration, WarnsOfUnknownKeys)
 {
@@ -167,29 +153,13 @@ TEST(PerfConfiguration, WarnsOfUnknownKeys)
   EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored", configuration.warnings[2]);
 }
 
-
-TEST(PerfConfiguration, AnotherSpellingOfEnableIsRefused)
-{
-  const SettingError error =
-      CatchError([] { PerfConfiguration::Parse(Parse(R"({"Enabled": false})")); });
-  EXPECT_STREQ(
-      "Unknown key \"Perf.Enabled\"; its name is \"Enable\", as in Orthanc's other plugins",
-      error.what());
-}
-
-
-TEST(PerfConfiguration, TheSampleIsTheDefaults)
+TEST(PerfConfiguration, TheSampleHasEveryKeyWithItsDefault)
 {
   const Json::Value sample = ReadSample();
   ASSERT_EQ(1u, sample.size());
-  ExpectDefaults(PerfConfiguration::Parse(sample["Perf"]));
-}
-
-
-TEST(PerfConfiguration, TheSampleHasEveryKey)
-{
-  const Json::Value section = ReadSample()["Perf"];
+  const Json::Value& section = sample["Perf"];
   const std::string text = ReadFile("Resources/Configuration/perf.json");
+  ExpectDefaults(PerfConfiguration::Parse(section));
 
   for (const auto& key : GetPerfKeys())
   {

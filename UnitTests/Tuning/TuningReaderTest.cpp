@@ -19,29 +19,11 @@ namespace
     return document;
   }
 
-
   Tuning Apply(const std::string& patch)
   {
     return ApplyTuning(Tuning(), ReadTuningPatch(Parse(patch)));
   }
 }
-
-
-TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
-{
-  EXPECT_EQ(Parse(R"({"DicomSockets": {"Preset": "tuned", "TcpNoDelay": true,
-                        "TcpQuickAck": true, "ReceiveBuffer": "auto", "SendBuffer": "auto",
-                        "KeepAliveSeconds": 60, "UserTimeoutSeconds": 0, "CongestionControl": ""},
-                      "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
-                        "Verify": false, "LossyQuality": 90,
-                        "OfCompressed": false, "OrthancTranscoding": false},
-                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30},
-                      "Answers": {"ArchiveLevel": "default", "HttpLevel": "default",
-                        "PreviewLevel": "default"},
-                      "Storage": {"WriteAtOnce": false}})"),
-            ToJson(Tuning()));
-}
-
 
 TEST(TuningReader, ReadsEveryKey)
 {
@@ -67,61 +49,15 @@ TEST(TuningReader, ReadsEveryKey)
   EXPECT_TRUE(tuning.ingestTranscoding.orthancTranscoding);
 }
 
-
-TEST(TuningReader, AnEmptyDocumentChangesNothing)
-{
-  EXPECT_EQ(Tuning(), Apply("{}"));
-  EXPECT_EQ(Tuning(), Apply(R"({"DicomSockets": {}, "IngestTranscoding": {}})"));
-}
-
-
-TEST(TuningReader, GivesValuesTheirCanonicalForm)
+TEST(TuningReader, GivesValuesTheirCanonicalFormWhichCanBeReadBack)
 {
   EXPECT_EQ(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 20},
                       "IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.5"}})"),
             ReadTuningPatch(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 2e1},
                                       "IngestTranscoding": {"TransferSyntax": "RLELossless"}})")));
-}
+  EXPECT_EQ(Tuning(), Apply("{}"));
+  EXPECT_EQ(Tuning(), Apply(R"({"DicomSockets": {}, "IngestTranscoding": {}})"));
 
-
-TEST(TuningReader, APresetSetsAllOfItsSection)
-{
-  const Tuning stock = Apply(R"({"DicomSockets": {"Preset": "stock"}})");
-  EXPECT_EQ(GetPresetValues(SocketPreset::Stock), stock.dicomSockets);
-  EXPECT_EQ("stock", ToJson(stock)["DicomSockets"]["Preset"].asString());
-  EXPECT_EQ(Tuning(),
-            ApplyTuning(stock, ReadTuningPatch(Parse(R"({"DicomSockets":{"Preset":"tuned"}})"))));
-}
-
-
-TEST(TuningReader, KeysBesideAPresetWin)
-{
-  const Tuning tuning = Apply(R"({"DicomSockets": {"Preset": "stock", "TcpNoDelay": true}})");
-  EXPECT_TRUE(tuning.dicomSockets.tcpNoDelay);
-  EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
-  EXPECT_EQ("custom", ToJson(tuning)["DicomSockets"]["Preset"].asString());
-}
-
-
-TEST(TuningReader, ThePresetCustomSetsNothing)
-{
-  EXPECT_EQ(Parse(R"({"DicomSockets": {}})"),
-            ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": "custom"}})")));
-}
-
-
-TEST(TuningReader, ANullPresetStandsForAllKeysOfTheSection)
-{
-  const Json::Value patch =
-      ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": null, "SendBuffer": 8192}})"));
-  EXPECT_EQ(7u, patch["DicomSockets"].size());
-  EXPECT_TRUE(patch["DicomSockets"]["TcpNoDelay"].isNull());
-  EXPECT_EQ(8192, patch["DicomSockets"]["SendBuffer"].asInt());
-}
-
-
-TEST(TuningReader, WhatIsShownCanBeReadBack)
-{
   for (const char* patch : {"{}", R"({"DicomSockets": {"Preset": "stock"}})",
                             R"({"DicomSockets": {"ReceiveBuffer": 4096}})",
                             R"({"IngestTranscoding": {"TransferSyntax": "JPEG2000"}})"})
@@ -132,6 +68,27 @@ TEST(TuningReader, WhatIsShownCanBeReadBack)
   }
 }
 
+TEST(TuningReader, APresetSetsAllOfItsSectionButForTheKeysBesideIt)
+{
+  const Tuning stock = Apply(R"({"DicomSockets": {"Preset": "stock"}})");
+  EXPECT_EQ(GetPresetValues(SocketPreset::Stock), stock.dicomSockets);
+  EXPECT_EQ("stock", ToJson(stock)["DicomSockets"]["Preset"].asString());
+  EXPECT_EQ(Tuning(),
+            ApplyTuning(stock, ReadTuningPatch(Parse(R"({"DicomSockets":{"Preset":"tuned"}})"))));
+
+  const Tuning tuning = Apply(R"({"DicomSockets": {"Preset": "stock", "TcpNoDelay": true}})");
+  EXPECT_TRUE(tuning.dicomSockets.tcpNoDelay);
+  EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
+  EXPECT_EQ("custom", ToJson(tuning)["DicomSockets"]["Preset"].asString());
+  EXPECT_EQ(Parse(R"({"DicomSockets": {}})"),
+            ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": "custom"}})")));
+
+  const Json::Value patch =
+      ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": null, "SendBuffer": 8192}})"));
+  EXPECT_EQ(7u, patch["DicomSockets"].size());
+  EXPECT_TRUE(patch["DicomSockets"]["TcpNoDelay"].isNull());
+  EXPECT_EQ(8192, patch["DicomSockets"]["SendBuffer"].asInt());
+}
 
 TEST(TuningReader, NamesTheKeyOfEachWrongValue)
 {
@@ -152,7 +109,6 @@ TEST(TuningReader, NamesTheKeyOfEachWrongValue)
     }
   }
 }
-
 
 TEST(TuningReader, NullIsKeptInAPatchAndAsGoodAsNothingInTheConfiguration)
 {
@@ -178,7 +134,6 @@ TEST(TuningReader, NullIsKeptInAPatchAndAsGoodAsNothingInTheConfiguration)
   EXPECT_TRUE(patch["IngestTranscoding"].isMember("Verify"));
 }
 
-
 TEST(TuningReader, SectionsAndDocumentAreObjects)
 {
   for (const char* section : {"true", "1", "\"stock\"", "[]", "[{}]"})
@@ -191,7 +146,6 @@ TEST(TuningReader, SectionsAndDocumentAreObjects)
   EXPECT_THROW(ReadTuningPatch(Json::nullValue), SettingError);
 }
 
-
 TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
 {
   const SettingError error =
@@ -201,7 +155,6 @@ TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
   EXPECT_EQ("true", error.found);
   EXPECT_NE(std::string::npos, error.allowed.find("IngestTranscoding.LossyQuality"));
 }
-
 
 TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
 {
@@ -215,7 +168,6 @@ TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
   }
 }
 
-
 TEST(TuningReader, AnUnknownKeyInTheConfigurationIsAWarning)
 {
   std::vector<std::string> warnings;
@@ -227,7 +179,6 @@ TEST(TuningReader, AnUnknownKeyInTheConfigurationIsAWarning)
   EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored", warnings[0]);
   EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSockets.SendBufer\" is ignored", warnings[1]);
 }
-
 
 TEST(TuningReader, HostileKeysAreShownShortAndPrintable)
 {

@@ -20,7 +20,6 @@ namespace
   }
 }
 
-
 TEST(TuningSchema, HasEveryKeyOnce)
 {
   std::set<std::string> paths;
@@ -36,17 +35,33 @@ TEST(TuningSchema, HasEveryKeyOnce)
   EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
 }
 
-
-TEST(TuningSchema, WhatIsWrittenCanBeRead)
+TEST(TuningSchema, WhatIsWrittenCanBeReadAndWrongValuesChangeNothing)
 {
   for (const TuningKey& key : GetTuningKeys())
   {
+    SCOPED_TRACE(key.GetPath());
     Tuning tuning;
-    EXPECT_TRUE(key.read(key.write(Tuning()), tuning)) << key.GetPath();
-    EXPECT_EQ(Tuning(), tuning) << key.GetPath();
+    EXPECT_TRUE(key.read(key.write(Tuning()), tuning));
+    EXPECT_FALSE(key.read(Json::nullValue, tuning));
+
+    for (const Json::Value& value : GetValuesThatNoKeyTakes())
+    {
+      EXPECT_FALSE(key.read(value, tuning)) << Describe(value);
+    }
+
+    EXPECT_EQ(Tuning(), tuning);
+    const bool isBoolean = key.write(Tuning()).isBool();
+    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, true));
+    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, false));
+
+    if (isBoolean)
+    {
+      EXPECT_FALSE(Accepts(key.section, key.name, 0));
+      EXPECT_FALSE(Accepts(key.section, key.name, 1));
+      EXPECT_FALSE(Accepts(key.section, key.name, "true"));
+    }
   }
 }
-
 
 // A change of one key alone is put in force only if the documents differ
 TEST(TuningSchema, EveryDifferenceCounts)
@@ -71,42 +86,6 @@ TEST(TuningSchema, EveryDifferenceCounts)
     EXPECT_TRUE(isChanged) << key.GetPath();
   }
 }
-
-
-TEST(TuningSchema, WrongValuesAreRefusedAndChangeNothing)
-{
-  for (const TuningKey& key : GetTuningKeys())
-  {
-    for (const Json::Value& value : GetValuesThatNoKeyTakes())
-    {
-      Tuning tuning;
-      EXPECT_FALSE(key.read(value, tuning)) << key.GetPath() << " " << Describe(value);
-      EXPECT_EQ(Tuning(), tuning) << key.GetPath();
-    }
-
-    Tuning tuning;
-    EXPECT_FALSE(key.read(Json::nullValue, tuning)) << key.GetPath();
-  }
-}
-
-
-TEST(TuningSchema, BooleansAreNeitherNumbersNorTexts)
-{
-  for (const TuningKey& key : GetTuningKeys())
-  {
-    const bool isBoolean = key.write(Tuning()).isBool();
-    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, true)) << key.GetPath();
-    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, false)) << key.GetPath();
-
-    if (isBoolean)
-    {
-      EXPECT_FALSE(Accepts(key.section, key.name, 0));
-      EXPECT_FALSE(Accepts(key.section, key.name, 1));
-      EXPECT_FALSE(Accepts(key.section, key.name, "true"));
-    }
-  }
-}
-
 
 TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
 {
@@ -142,7 +121,6 @@ TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
   }
 }
 
-
 TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
 {
   for (const char* share : {"1%", "25%", "100%"})
@@ -166,25 +144,15 @@ TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
   EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", -1));
 }
 
-
-TEST(TuningSchema, SharesAreOfWhatThereIs)
+TEST(TuningSchema, WordsAreAcceptedAsTheirKeysHaveThem)
 {
   EXPECT_EQ(750U, (MemoryAmount{0, 25}.Resolve(3000)));
   EXPECT_EQ(0U, (MemoryAmount{0, 25}.Resolve(0)));
   EXPECT_EQ(7U, (MemoryAmount{7, 0}.Resolve(3000)));
-}
-
-
-TEST(TuningSchema, BuffersAreWords)
-{
   EXPECT_TRUE(Accepts(DICOM_SOCKETS, "ReceiveBuffer", "auto"));
   EXPECT_TRUE(Accepts(DICOM_SOCKETS, "SendBuffer", "default"));
   EXPECT_FALSE(Accepts(DICOM_SOCKETS, "SendBuffer", ""));
-}
 
-
-TEST(TuningSchema, CongestionControlIsAKernelsName)
-{
   for (const char* name : {"", "bbr", "cubic", "bbr2_x", "abcdefghijklmno"})
   {
     EXPECT_TRUE(Accepts(DICOM_SOCKETS, "CongestionControl", name)) << name;
@@ -195,7 +163,6 @@ TEST(TuningSchema, CongestionControlIsAKernelsName)
     EXPECT_FALSE(Accepts(DICOM_SOCKETS, "CongestionControl", name)) << name;
   }
 }
-
 
 TEST(TuningSchema, TransferSyntaxesBecomeUids)
 {

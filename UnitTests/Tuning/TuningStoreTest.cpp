@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningStore.h"
 
+#include "Threads.h"
 #include "Tuning/FilePersistence.h"
 #include "Tuning/JsonValues.h"
 #include "Tuning/TuningReader.h"
@@ -35,69 +36,58 @@ namespace
     std::vector<Tuning> seen_;
   };
 
-
   class TuningStoreTest : public ::testing::Test
   {
   protected:
-    FilePersistence MakePersistence() const
-    {
-      return FilePersistence(folder_.GetPath() / "tuning.json");
-    }
-
     FilePersistence MakeBrokenPersistence() const
     {
       return FilePersistence(folder_.GetPath() / "missing" / "tuning.json");
     }
 
-  private:
     TemporaryFolder folder_;
+    FilePersistence persistence_{folder_.GetPath() / "tuning.json"};
+    Recorder recorder_;
   };
-
 
   const char* const STOCK = R"({"DicomSockets": {"Preset": "stock"}})";
 }
 
-
 // Saving may take as long as a database hangs
 TEST_F(TuningStoreTest, AChangeIsLoggedOnceItIsInForceAndBeforeItIsSaved)
 {
-  FilePersistence persistence = MakePersistence();
   std::unique_ptr<TuningStore> store;
   int told = 0;
   store = std::make_unique<TuningStore>(
-      Tuning(), Use(persistence), TuningObserver(), TuningCheck(),
+      Tuning(), Use(persistence_), TuningObserver(), TuningCheck(),
       [&](const std::string&)
       {
         told++;
         EXPECT_EQ(told == 1, FindPreset(store->Get()->dicomSockets) == SocketPreset::Stock);
-        EXPECT_EQ(told == 2, persistence.Load().has_value());  // as it was before this change
+        EXPECT_EQ(told == 2, persistence_.Load().has_value());  // as it was before this change
       });
   store->Merge(Parse(STOCK));
   store->Merge(Parse(STOCK));  // nothing new
   store->Reset();
   EXPECT_EQ(2, told);
-  EXPECT_FALSE(persistence.Load().has_value());
+  EXPECT_FALSE(persistence_.Load().has_value());
 }
 
-
-TEST_F(TuningStoreTest, MergesAndTells)
+TEST_F(TuningStoreTest, MergesAndTellsAndAResetReturnsToTheConfiguration)
 {
-  Recorder recorder;
-  TuningStore store(Tuning(), std::nullopt, recorder.GetObserver());
+  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
   store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
   EXPECT_EQ(outcome.tuning, store.Get());
   EXPECT_TRUE(outcome.warnings.empty());
-  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning}), recorder.GetSeen());
+  EXPECT_EQ(Tuning(), *store.Reset().tuning);
+  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning, Tuning()}), recorder_.GetSeen());
+  EXPECT_EQ(std::nullopt, persistence_.Load());
 }
-
 
 TEST_F(TuningStoreTest, BadInputChangesNothing)
 {
-  FilePersistence persistence = MakePersistence();
-  Recorder recorder;
-  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
+  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
   store.Announce();
   const auto before = store.Get();
 
@@ -111,37 +101,30 @@ TEST_F(TuningStoreTest, BadInputChangesNothing)
 
   EXPECT_EQ(before, store.Get());
   EXPECT_TRUE(store.GetOverrides().empty());
-  EXPECT_EQ(1u, recorder.GetSeen().size());
-  EXPECT_EQ(0, persistence.CountSaves());
+  EXPECT_EQ(1u, recorder_.GetSeen().size());
+  EXPECT_EQ(0, persistence_.CountSaves());
 }
 
-
-TEST_F(TuningStoreTest, NullTakesAKeyBackToTheConfiguration)
+TEST_F(TuningStoreTest, NullTakesAKeyASectionOrAPresetBackToTheConfiguration)
 {
   Tuning configured;
   configured.dicomSockets.keepAlive = std::chrono::seconds(5);
-  TuningStore store(configured, std::nullopt, {});
-  store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 7, "TcpNoDelay": false}})"));
-  store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": null}})"));
-  EXPECT_EQ(5, store.Get()->dicomSockets.keepAlive.count());
-  EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
-}
+  configured.dicomSockets.tcpQuickAck = false;
 
-
-TEST_F(TuningStoreTest, NullTakesASectionOrAPresetBackToTheConfiguration)
-{
   for (const char* reset : {R"({"DicomSockets": null})", R"({"DicomSockets": {"Preset": null}})"})
   {
-    Tuning configured;
-    configured.dicomSockets.tcpQuickAck = false;
     TuningStore store(configured, std::nullopt, {});
     store.Merge(Parse(STOCK));
     store.Merge(Parse(reset));
     EXPECT_EQ(configured, *store.Get()) << reset;
     EXPECT_TRUE(store.GetOverrides().empty()) << reset;
+
+    store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 7, "TcpNoDelay": false}})"));
+    store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": null}})"));
+    EXPECT_EQ(5, store.Get()->dicomSockets.keepAlive.count());
+    EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
   }
 }
-
 
 TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
 {
@@ -160,29 +143,13 @@ TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
   }
 }
 
-
-TEST_F(TuningStoreTest, ResetReturnsToTheConfiguration)
-{
-  FilePersistence persistence = MakePersistence();
-  Recorder recorder;
-  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
-  store.Announce();
-  store.Merge(Parse(STOCK));
-  EXPECT_EQ(Tuning(), *store.Reset().tuning);
-  EXPECT_EQ(3u, recorder.GetSeen().size());
-  EXPECT_EQ(std::nullopt, persistence.Load());
-}
-
-
 TEST_F(TuningStoreTest, ChangesSurviveARestart)
 {
-  FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
 
   Tuning configured;
   configured.ingestTranscoding.verify = true;
-  Recorder recorder;
-  TuningStore store(configured, Use(persistence), recorder.GetObserver());
+  TuningStore store(configured, Use(persistence_), recorder_.GetObserver());
   store.Announce();
   EXPECT_EQ(configured, *store.Get());
 
@@ -190,12 +157,11 @@ TEST_F(TuningStoreTest, ChangesSurviveARestart)
   EXPECT_TRUE(outcome.warnings.empty());
   EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
   EXPECT_TRUE(outcome.tuning->ingestTranscoding.verify);
-  EXPECT_EQ(2u, recorder.GetSeen().size());
+  EXPECT_EQ(2u, recorder_.GetSeen().size());
 
   store.Load();
-  EXPECT_EQ(2u, recorder.GetSeen().size());
+  EXPECT_EQ(2u, recorder_.GetSeen().size());
 }
-
 
 TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
 {
@@ -204,76 +170,66 @@ TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
   EXPECT_EQ(Tuning(), *store.Get());
 }
 
-
 TEST_F(TuningStoreTest, AChangeBeforeLoadKeepsWhatWasSaved)
 {
-  FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
 
-  TuningStore store(Tuning(), Use(persistence), {});
+  TuningStore store(Tuning(), Use(persistence_), {});
   store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})"));
   store.Load();
   EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
   EXPECT_TRUE(store.Get()->ingestTranscoding.verify);
 }
 
-
 TEST_F(TuningStoreTest, AResetBeforeLoadClearsWhatWasSaved)
 {
-  FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
 
-  TuningStore store(Tuning(), Use(persistence), {});
+  TuningStore store(Tuning(), Use(persistence_), {});
   store.Reset();
   store.Load();
   EXPECT_EQ(Tuning(), *store.Get());
-  EXPECT_EQ(std::nullopt, persistence.Load());
+  EXPECT_EQ(std::nullopt, persistence_.Load());
 }
-
 
 TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
 {
-  FilePersistence persistence = MakePersistence();
-  TuningStore store(Tuning(), Use(persistence), {});
+  TuningStore store(Tuning(), Use(persistence_), {});
   store.Merge(Parse("{}"));
-  EXPECT_EQ(0, persistence.CountSaves() + persistence.CountClears());
+  EXPECT_EQ(0, persistence_.CountSaves() + persistence_.CountClears());
   store.Merge(Parse(STOCK));
   store.Merge(Parse(STOCK));
-  EXPECT_EQ(1, persistence.CountSaves());
+  EXPECT_EQ(1, persistence_.CountSaves());
   store.Merge(Parse(R"({"DicomSockets": null})"));
-  EXPECT_EQ(1, persistence.CountSaves());
-  EXPECT_EQ(1, persistence.CountClears());
+  EXPECT_EQ(1, persistence_.CountSaves());
+  EXPECT_EQ(1, persistence_.CountClears());
 }
-
 
 TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
 {
   for (const char* text : {"{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
                            R"({"DicomSockets": "stock"})"})
   {
-    FilePersistence persistence = MakePersistence();
-    persistence.Save(text);
+    persistence_.Save(text);
     Recorder recorder;
-    TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
+    TuningStore store(Tuning(), Use(persistence_), recorder.GetObserver());
     store.Announce();
     const TuningOutcome outcome = store.Load();
     EXPECT_EQ(1u, outcome.warnings.size()) << text;
     EXPECT_EQ(Tuning(), *outcome.tuning) << text;
     EXPECT_EQ(1u, recorder.GetSeen().size()) << text;
-    EXPECT_EQ(text, persistence.Load());
+    EXPECT_EQ(text, persistence_.Load());
 
     EXPECT_TRUE(store.Reset().warnings.empty());
-    EXPECT_EQ(std::nullopt, persistence.Load());
+    EXPECT_EQ(std::nullopt, persistence_.Load());
   }
 }
 
-
 TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
 {
-  FilePersistence persistence = MakePersistence();
-  persistence.Save(R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
+  persistence_.Save(R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
                        "Memory": {"IngestBudget": "25%"}, "DicomSockets": 7})");
-  TuningStore store(Tuning(), Use(persistence), {});
+  TuningStore store(Tuning(), Use(persistence_), {});
   const TuningOutcome outcome = store.Load();
   ASSERT_EQ(2u, outcome.warnings.size());
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("SavedTuning.DicomSockets is 7"));
@@ -283,18 +239,15 @@ TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
   EXPECT_EQ("25%", ToJson(*outcome.tuning)["Memory"]["IngestBudget"].asString());
 
   store.Merge(Parse(STOCK));
-  EXPECT_EQ("25%", Parse(*persistence.Load())["Memory"]["IngestBudget"].asString());
+  EXPECT_EQ("25%", Parse(*persistence_.Load())["Memory"]["IngestBudget"].asString());
 }
-
 
 TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
 {
-  TemporaryFolder folder;
-  const std::filesystem::path gone = folder.GetPath() / "gone";
+  const std::filesystem::path gone = folder_.GetPath() / "gone";
   std::filesystem::create_directory(gone);
   FilePersistence persistence(gone / "tuning.json");
-  Recorder recorder;
-  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
+  TuningStore store(Tuning(), Use(persistence), recorder_.GetObserver());
   store.Announce();
   EXPECT_TRUE(store.Load().warnings.empty());
   std::filesystem::remove_all(gone);
@@ -304,14 +257,12 @@ TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("could not be saved"));
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("no such folder"));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
-  EXPECT_EQ(2u, recorder.GetSeen().size());
+  EXPECT_EQ(2u, recorder_.GetSeen().size());
 }
-
 
 TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
 {
-  TemporaryFolder folder;
-  const std::filesystem::path later = folder.GetPath() / "later";
+  const std::filesystem::path later = folder_.GetPath() / "later";
   std::filesystem::create_directory(later);
   FilePersistence persistence(later / "tuning.json");
   TuningStore store(Tuning(), Use(persistence), {});
@@ -338,7 +289,6 @@ TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
   EXPECT_FALSE(store.IsUnsaved());
 }
 
-
 TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
 {
   struct Persistence
@@ -364,7 +314,6 @@ TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
   EXPECT_TRUE(persistence.wasUnsaved);
   EXPECT_FALSE(store.IsUnsaved());
 }
-
 
 // A change that does harm must be taken back also while the database hangs
 TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
@@ -419,13 +368,11 @@ TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
   EXPECT_NE(std::string::npos, persistence.saved.find("TcpNoDelay"));
 }
 
-
 TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
 {
   // Not what is saved from now on, as a key is unknown here
-  FilePersistence persistence = MakePersistence();
-  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
-  TuningStore unknown(Tuning(), Use(persistence), {});
+  persistence_.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
+  TuningStore unknown(Tuning(), Use(persistence_), {});
   EXPECT_FALSE(unknown.Load().warnings.empty());
   EXPECT_FALSE(unknown.IsUnsaved());
 
@@ -435,11 +382,9 @@ TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
   EXPECT_FALSE(unread.IsUnsaved());
 }
 
-
 TEST_F(TuningStoreTest, NothingIsChangedUntilTheSavedIsLoaded)
 {
-  TemporaryFolder folder;
-  const std::filesystem::path later = folder.GetPath() / "later";
+  const std::filesystem::path later = folder_.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
   TuningStore store(Tuning(), Use(persistence), {});
   EXPECT_EQ(1u, store.Load().warnings.size());
@@ -459,11 +404,9 @@ TEST_F(TuningStoreTest, NothingIsChangedUntilTheSavedIsLoaded)
             Parse(*persistence.Load()));
 }
 
-
 TEST_F(TuningStoreTest, AResetBeforeTheSavedCanBeLoadedTakesBackAll)
 {
-  TemporaryFolder folder;
-  const std::filesystem::path later = folder.GetPath() / "later";
+  const std::filesystem::path later = folder_.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
   TuningStore store(Tuning(), Use(persistence), {});
   store.Reset();
@@ -474,7 +417,6 @@ TEST_F(TuningStoreTest, AResetBeforeTheSavedCanBeLoadedTakesBackAll)
   EXPECT_TRUE(store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})")).warnings.empty());
   EXPECT_EQ(Parse(R"({"IngestTranscoding": {"Verify": true}})"), Parse(*persistence.Load()));
 }
-
 
 TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
 {
@@ -491,30 +433,17 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
       R"({"IngestTranscoding": {"OrthancTranscoding": true}})",
   };
 
-  FilePersistence persistence = MakePersistence();
-  Recorder recorder;
-  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
+  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
   store.Announce();
-  std::vector<std::thread> threads;
-  threads.reserve(patches.size());
-
-  for (const std::string& patch : patches)
-  {
-    threads.emplace_back(
-        [&store, &patch]
-        {
-          for (int i = 0; i < 50; i++)
-          {
-            store.Merge(Parse(patch));
-            EXPECT_NE(nullptr, store.Get());
-          }
-        });
-  }
-
-  for (std::thread& thread : threads)
-  {
-    thread.join();
-  }
+  RunOnThreads(static_cast<int>(patches.size()),
+               [&](int patch)
+               {
+                 for (int i = 0; i < 50; i++)
+                 {
+                   store.Merge(Parse(patches[static_cast<std::size_t>(patch)]));
+                   EXPECT_NE(nullptr, store.Get());
+                 }
+               });
 
   Tuning expected;
 
@@ -524,13 +453,12 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
   }
 
   EXPECT_EQ(expected, *store.Get());
-  EXPECT_EQ(expected, recorder.GetSeen().back());
-  EXPECT_EQ(1 + patches.size(), recorder.GetSeen().size());
+  EXPECT_EQ(expected, recorder_.GetSeen().back());
+  EXPECT_EQ(1 + patches.size(), recorder_.GetSeen().size());
 
-  TuningStore restarted(Tuning(), Use(persistence), {});
+  TuningStore restarted(Tuning(), Use(persistence_), {});
   EXPECT_EQ(expected, *restarted.Load().tuning);
 }
-
 
 TEST_F(TuningStoreTest, ReadersSeeTheDocumentBeforeOrAfterAChangeOnly)
 {

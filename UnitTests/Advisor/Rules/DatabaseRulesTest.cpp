@@ -58,7 +58,6 @@ namespace OrthancPerf
     using DatabaseConnectionsRuleTest = DatabaseRulesTest;
   }
 
-
   TEST_F(DatabaseLatencyRuleTest, ADistantServerIsFoundByItsRoundTrips)
   {
     SetTraffic(MakeAsked(20, 5, 10, 0));
@@ -80,18 +79,13 @@ namespace OrthancPerf
     EXPECT_TRUE(IsFound("index"));
   }
 
-  TEST_F(DatabaseLatencyRuleTest, AServerOnTheSameMachineCannotBeNearer)
+  TEST_F(DatabaseLatencyRuleTest, AServerOnTheSameMachineCannotBeNearerAndFewInstancesSayNothing)
   {
-    SetTraffic(MakeAsked(100, 0.3, 0, 0));
-    EXPECT_FALSE(IsFound("database-latency"));
-  }
-
-  TEST_F(DatabaseLatencyRuleTest, FewInstancesSayNothing)
-  {
-    SetTraffic(MakeAsked(20, 5, 10, 0), FEW);
-    EXPECT_FALSE(IsFound("database-latency"));
-    SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound("database-latency"));
+    ExpectNothing("database-latency", "the same machine",
+                  [this] { SetTraffic(MakeAsked(100, 0.3, 0, 0)); });
+    ExpectNothing("database-latency", "too few instances",
+                  [this] { SetTraffic(MakeAsked(20, 5, 10, 0), FEW); });
+    ExpectNothing("database-latency", "no database", [this] { SetTraffic(MakeHealthy()); });
   }
 
   TEST_F(DatabaseLatencyRuleTest, OnlyUsersOfPostgreSqlAreToldOfItsPlugin)
@@ -106,7 +100,6 @@ namespace OrthancPerf
     UseDatabase("PostgreSQL");
     EXPECT_NE(std::string::npos, Judge("database-latency").remedy.text.find("PostgreSQL"));
   }
-
 
   // Transactions that are begun anew, or another plugin's stored callback
   TEST_F(DatabaseRulesTest, WhereTheServerIsHardlyWaitedForItIsNotBlamed)
@@ -156,7 +149,6 @@ namespace OrthancPerf
     EXPECT_TRUE(Contains(remedy, "EnableStorage"));
     EXPECT_FALSE(Contains(remedy, "HybridMode"));
   }
-
 
   TEST_F(DatabaseConnectionsRuleTest,
          ThreadsThatNeitherWaitForTheServerNorComputeWaitForAConnection)
@@ -210,11 +202,21 @@ namespace OrthancPerf
     EXPECT_EQ(2, Judge("database-connections").evidence["Connections"].asInt());
   }
 
-  TEST_F(DatabaseConnectionsRuleTest, WhereConnectionsAreFreeNobodyWaitsForOne)
+  TEST_F(DatabaseConnectionsRuleTest, IsSilentWhereSomethingElseIsWaitedFor)
   {
-    SetTraffic(MakeQueued(30));
-    evidence_.database.connections = 5;
-    EXPECT_FALSE(IsFound("database-connections"));
+    Sample hardlyUsed = MakeQueued(500);  // another plugin's stored callback, say
+    hardlyUsed.gap = 130;
+    ExpectNothing("database-connections", "a connection that is hardly used",
+                  [&] { SetTraffic(hardlyUsed); });
+    ExpectNothing("database-connections", "a short wait", [this] { SetTraffic(MakeQueued(0.5)); });
+    ExpectNothing("database-connections", "too few instances",
+                  [this] { SetTraffic(MakeQueued(30), FEW); });
+    ExpectNothing("database-connections", "free connections",
+                  [this]
+                  {
+                    SetTraffic(MakeQueued(30));
+                    evidence_.database.connections = 5;
+                  });
   }
 
   // Four senders at one connection, of release 9.0 of the PostgreSQL plugin or newer
@@ -224,23 +226,6 @@ namespace OrthancPerf
     sample.gap = 18;
     SetTraffic(sample);
     EXPECT_TRUE(IsFound("database-connections"));
-  }
-
-  // Another plugin's stored callback, say
-  TEST_F(DatabaseConnectionsRuleTest, WhereTheConnectionIsHardlyUsedSomethingElseIsWaitedFor)
-  {
-    Sample sample = MakeQueued(500);
-    sample.gap = 130;
-    SetTraffic(sample);
-    EXPECT_FALSE(IsFound("database-connections"));
-  }
-
-  TEST_F(DatabaseConnectionsRuleTest, AShortWaitIsNone)
-  {
-    SetTraffic(MakeQueued(0.5));
-    EXPECT_FALSE(IsFound("database-connections"));
-    SetTraffic(MakeQueued(30), FEW);
-    EXPECT_FALSE(IsFound("database-connections"));
   }
 
   TEST_F(DatabaseConnectionsRuleTest, AnUnknownPluginIsAdvisedInWords)

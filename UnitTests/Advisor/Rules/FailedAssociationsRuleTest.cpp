@@ -19,7 +19,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(FailedAssociationsRuleTest, FindsEachReasonAndPromisesNothing)
   {
     for (const AssociationOutcome outcome :
@@ -38,7 +37,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(FailedAssociationsRuleTest, SaysWhyItWasRejected)
   {
     AddFailures(4, AssociationOutcome::Rejected);
@@ -46,7 +44,6 @@ namespace OrthancPerf
     EXPECT_EQ("called AE title not recognized", finding.evidence["Rejection"].asString());
     EXPECT_NE(std::string::npos, finding.explanation.find("called AE title not recognized"));
   }
-
 
   TEST_F(FailedAssociationsRuleTest, TwoMayBeAnAccidentAndCallersAreNoDestinations)
   {

@@ -33,7 +33,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(IngestMemoryRulesTest, WaitsForMemoryAreAFinding)
   {
     Wait(4);
@@ -49,7 +48,6 @@ namespace OrthancPerf
     EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
   }
 
-
   // The traffic's sums count for less and less: what is left of them is no measure of five minutes
   TEST_F(IngestMemoryRulesTest, WaitsAreComparedWithWhatCameInTheSameMinutes)
   {
@@ -61,7 +59,6 @@ namespace OrthancPerf
     evidence_.memory.received = 2;  // what waits is not over
     EXPECT_DOUBLE_EQ(1, Judge("ingest-memory").cost.shareOfIngestTime);
   }
-
 
   // Waits and what came fade alike, so that their share stays
   TEST_F(IngestMemoryRulesTest, AfterSilenceThereIsNone)
@@ -76,15 +73,14 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound("ingest-memory"));
   }
 
-
   TEST_F(IngestMemoryRulesTest, WhereTheyWaitedForAsLongAsTheyMayALongerWaitHelps)
   {
     Wait(0.1);
+    EXPECT_FALSE(IsFound("ingest-memory"));  // a short one
     evidence_.memory.givenUp = 1;
     EXPECT_EQ(1, Judge("ingest-memory").evidence["GivenUp"].asInt());
     EXPECT_TRUE(IsAdvised("IngestWaitSeconds"));
   }
-
 
   TEST_F(IngestMemoryRulesTest, WhereNoneBeganToWaitLatelyItTellsWhatHappened)
   {
@@ -100,36 +96,23 @@ namespace OrthancPerf
     EXPECT_EQ("Large messages lately waited 5 s for memory", Judge("ingest-memory").title);
   }
 
-
-  TEST_F(IngestMemoryRulesTest, ShortWaitsAreNone)
-  {
-    Wait(0.1);
-    EXPECT_FALSE(IsFound("ingest-memory"));
-    evidence_.memory.givenUp = 1;
-    EXPECT_TRUE(IsFound("ingest-memory"));
-  }
-
-
   TEST_F(IngestMemoryRulesTest, WithoutABudgetAProcessThatHadAlmostAllIsProposedOne)
   {
+    ExpectNothing("ingest-memory", "no peak", [] {});
+    ExpectNothing("ingest-memory", "a peak",
+                  [this] { evidence_.memory.recentPeak = 2000 * MEBIBYTE; });
     evidence_.memory.recentPeak = 2500 * MEBIBYTE;
+    ExpectNothing("ingest-memory", "small images", [this] { SetTraffic(MakeHealthy()); });
+    ExpectNothing("ingest-memory", "an unknown limit", [this] { evidence_.facts.memory = 0; });
     const Finding finding = Judge("ingest-memory");
     EXPECT_EQ("ingest-memory", finding.id);
     EXPECT_EQ((MemoryAmount{0, 25}), Apply(finding).memory.ingestBudget);
     EXPECT_EQ("Orthanc used 2500.0 MiB of 3072.0 MiB of memory while large images arrived",
               finding.title);
+
+    evidence_.memory.canWait = false;  // without the probe
+    EXPECT_EQ("System", Judge("ingest-memory").remedy.kind);
   }
-
-
-  TEST_F(IngestMemoryRulesTest, WithoutTheProbeNoBudgetIsProposed)
-  {
-    evidence_.memory.recentPeak = 2500 * MEBIBYTE;
-    evidence_.memory.canWait = false;
-    const Finding finding = Judge("ingest-memory");
-    EXPECT_EQ("ingest-memory", finding.id);
-    EXPECT_EQ("System", finding.remedy.kind);
-  }
-
 
   // Caches may have the rest, or other plugins
   TEST_F(IngestMemoryRulesTest, LargeImagesThatAreASmallPartOfThePeakAreNotBlamed)
@@ -142,7 +125,6 @@ namespace OrthancPerf
     SetTraffic({{{Phase::Receive, 1000}}, 300'000'000, 0, 0, 1000}, 10);
     EXPECT_TRUE(IsFound("ingest-memory"));
   }
-
 
   TEST_F(IngestMemoryRulesTest, SmallImagesBesideThemDoNotHideTheLargeOnes)
   {
@@ -159,19 +141,5 @@ namespace OrthancPerf
     evidence_.memory.recentPeak = 2500 * MEBIBYTE;
     const Finding finding = Judge("ingest-memory");
     EXPECT_NEAR(500e6, finding.evidence["MeanSize"].asDouble(), 1e6);
-  }
-
-
-  TEST_F(IngestMemoryRulesTest, WithoutABudgetNothingElseIsFound)
-  {
-    EXPECT_FALSE(IsFound("ingest-memory"));
-    evidence_.memory.recentPeak = 2000 * MEBIBYTE;
-    EXPECT_FALSE(IsFound("ingest-memory"));
-    evidence_.memory.recentPeak = 2500 * MEBIBYTE;
-    SetTraffic(MakeHealthy());  // small images
-    EXPECT_FALSE(IsFound("ingest-memory"));
-    SetTraffic({{{Phase::Receive, 1000}}, 100'000'000}, 10);
-    evidence_.facts.memory = 0;
-    EXPECT_FALSE(IsFound("ingest-memory"));
   }
 }

@@ -20,7 +20,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(Md5RuleTest, FindsThemWithLargeInstances)
   {
     SetTraffic(MakeLarge());
@@ -30,7 +29,6 @@ namespace OrthancPerf
     EXPECT_NEAR(45 / 92.0, finding.evidence["HashingShare"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.remedy.document["StoreMD5ForAttachments"].asBool());
   }
-
 
   // 720 MB/s for MD5 and copies, as measured
   TEST_F(Md5RuleTest, FindsThemOnAFastProcessor)
@@ -43,7 +41,6 @@ namespace OrthancPerf
     EXPECT_TRUE(IsFound("md5"));
   }
 
-
   TEST_F(Md5RuleTest, ProposesNoConfigurationWithWhichOrthancDoesNotStart)
   {
     SetTraffic(MakeLarge());
@@ -52,17 +49,22 @@ namespace OrthancPerf
     EXPECT_NE(std::string::npos, Judge("md5").remedy.text.find("\"IfChanged\""));
     evidence_.facts.configuration["OverwriteInstances"] = "IfChanged";
     EXPECT_EQ("Never", Judge("md5").remedy.document["OverwriteInstances"].asString());
-
-    evidence_.facts.orthancVersion = "1.12.7";
   }
 
-
-  TEST_F(Md5RuleTest, SumsAreWorthTheirTimeWithSmallInstances)
+  TEST_F(Md5RuleTest, IsSilentWhereSumsAreOffOrWorthTheirTime)
   {
-    SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound("md5"));
+    Sample timeless;  // all are refused or held already, and there is no probe
+    timeless.size = 15'000'000;
+    ExpectNothing("md5", "small instances", [this] { SetTraffic(MakeHealthy()); });
+    ExpectNothing("md5", "too few instances", [this] { SetTraffic(MakeLarge(), FEW); });
+    ExpectNothing("md5", "no time", [&] { SetTraffic(timeless); });
+    ExpectNothing("md5", "off",
+                  [this]
+                  {
+                    SetTraffic(MakeLarge());
+                    evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
+                  });
   }
-
 
   // 3 MB: MD5 takes 12 ms on a slow processor
   TEST_F(Md5RuleTest, IsNotBlamedForWhatAnotherPluginsFilterOrCompressionTakes)
@@ -76,31 +78,5 @@ namespace OrthancPerf
     sample.phases[1].second = 22;
     SetTraffic(sample);
     EXPECT_NEAR(0.012, Judge("md5").evidence["EstimatedHashing"].asDouble(), 1e-6);
-  }
-
-
-  TEST_F(Md5RuleTest, IsSilentWhereTheyAreOff)
-  {
-    SetTraffic(MakeLarge());
-    evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
-    EXPECT_FALSE(IsFound("md5"));
-  }
-
-
-  TEST_F(Md5RuleTest, IsSilentOnTooFewInstances)
-  {
-    SetTraffic(MakeLarge(), FEW);
-    EXPECT_FALSE(IsFound("md5"));
-  }
-
-
-  // Where all are refused or held already, and there is no probe
-  TEST_F(Md5RuleTest, NoShareIsSaidOfNoTime)
-  {
-    Sample sample;
-    sample.phases = {};
-    sample.size = 15'000'000;
-    SetTraffic(sample);
-    EXPECT_FALSE(IsFound("md5"));
   }
 }

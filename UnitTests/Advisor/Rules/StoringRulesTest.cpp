@@ -5,22 +5,16 @@ namespace OrthancPerf
 {
   namespace
   {
-    class FsyncRuleTest : public RuleTest
+    class StoringRulesTest : public RuleTest
     {
     protected:
       static Sample MakeSynced(double sync)
       {
-        Sample sample = MakeHealthy();
-        sample.phases[4].second = 0.5 + sync;
+        Sample sample = MakeStored(0.5 + sync);
         sample.phases[5].second = sync;
-        sample.gap = 50;
         return sample;
       }
-    };
 
-    class StorageRuleTest : public RuleTest
-    {
-    protected:
       static Sample MakeStored(double storage)
       {
         Sample sample = MakeHealthy();
@@ -28,11 +22,7 @@ namespace OrthancPerf
         sample.gap = 50;
         return sample;
       }
-    };
 
-    class IndexRuleTest : public RuleTest
-    {
-    protected:
       static Sample MakeIndexed(double index, double gap = 50)
       {
         Sample sample = MakeHealthy();
@@ -40,10 +30,18 @@ namespace OrthancPerf
         sample.gap = gap;
         return sample;
       }
+
+      static Sample MakeCommitted(double commit)
+      {
+        Sample sample;
+        sample.phases = {{Phase::Receive, 1}, {Phase::Prepare, 1}, {Phase::Commit, commit}};
+        sample.gap = 100;
+        return sample;
+      }
     };
 
     // Of a fast SQLite (2 ms) and of a slow one, while there was processor time to be had or not
-    class ProcessorRuleTest : public IndexRuleTest
+    class ProcessorRuleTest : public StoringRulesTest
     {
     protected:
       void Receive(double ofCalm, int calm, double ofStarved, int starved)
@@ -55,22 +53,9 @@ namespace OrthancPerf
         evidence_.runnableTasks = 9;
       }
     };
-
-    class CommitRuleTest : public RuleTest
-    {
-    protected:
-      static Sample MakeCommitted(double commit)
-      {
-        Sample sample;
-        sample.phases = {{Phase::Receive, 1}, {Phase::Prepare, 1}, {Phase::Commit, commit}};
-        sample.gap = 100;
-        return sample;
-      }
-    };
   }
 
-
-  TEST_F(FsyncRuleTest, FindsADiskThatIsSlowAtFsync)
+  TEST_F(StoringRulesTest, FindsADiskThatIsSlowAtFsync)
   {
     SetTraffic(MakeSynced(12));
     const Finding finding = Judge("fsync");
@@ -82,22 +67,7 @@ namespace OrthancPerf
     EXPECT_FALSE(finding.remedy.document["SyncStorageArea"].asBool());
   }
 
-
-  TEST_F(FsyncRuleTest, AnSsdIsFastEnough)
-  {
-    SetTraffic(MakeSynced(4));
-    EXPECT_FALSE(IsFound("fsync"));
-  }
-
-
-  TEST_F(FsyncRuleTest, IsSilentOnTooFewInstances)
-  {
-    SetTraffic(MakeSynced(12), FEW);
-    EXPECT_FALSE(IsFound("fsync"));
-  }
-
-
-  TEST_F(StorageRuleTest, ASlowServerIsNoSlowDisk)
+  TEST_F(StoringRulesTest, ASlowServerIsNoSlowDisk)
   {
     Sample sample = MakeStored(21);
     sample.phases.emplace_back(Phase::Remote, 18);
@@ -109,8 +79,7 @@ namespace OrthancPerf
     EXPECT_EQ(std::string::npos, finding.remedy.text.find("antivirus"));
   }
 
-
-  TEST_F(StorageRuleTest, FindsAStorageThatIsSlowWithoutFsync)
+  TEST_F(StoringRulesTest, FindsAStorageThatIsSlowWithoutFsync)
   {
     SetTraffic(MakeStored(21));  // 20 ms without sync for 500 kB
     const Finding finding = Judge("slow-storage");
@@ -120,24 +89,7 @@ namespace OrthancPerf
     EXPECT_EQ("System", finding.remedy.kind);
   }
 
-
-  TEST_F(StorageRuleTest, LargeInstancesMayTakeTheirTime)
-  {
-    Sample sample = MakeStored(21);
-    sample.size = 20'000'000;  // a gigabyte a second
-    SetTraffic(sample);
-    EXPECT_FALSE(IsFound("slow-storage"));
-  }
-
-
-  TEST_F(StorageRuleTest, IsSilentOnTooFewInstances)
-  {
-    SetTraffic(MakeStored(21), FEW);
-    EXPECT_FALSE(IsFound("slow-storage"));
-  }
-
-
-  TEST_F(IndexRuleTest, FindsASlowSqlite)
+  TEST_F(StoringRulesTest, FindsASlowSqlite)
   {
     SetTraffic(MakeIndexed(30));
     const Finding finding = Judge("index");
@@ -147,28 +99,12 @@ namespace OrthancPerf
     EXPECT_TRUE(finding.remedy.document.isMember("IndexDirectory"));
   }
 
-
-  TEST_F(IndexRuleTest, NamesTheRoundTripsOfADatabaseServer)
+  TEST_F(StoringRulesTest, NamesTheRoundTripsOfADatabaseServer)
   {
     SetTraffic(MakeIndexed(30));
     evidence_.facts.hasDatabasePlugin = true;
     EXPECT_NE(std::string::npos, Judge("index").explanation.find("round trip"));
   }
-
-
-  TEST_F(IndexRuleTest, WhereManySendersWaitForAFastDatabaseItIsNotSlow)
-  {
-    SetTraffic(MakeIndexed(30, 3), 1000);
-    EXPECT_FALSE(IsFound("index"));
-  }
-
-
-  TEST_F(IndexRuleTest, IsSilentOnTooFewInstances)
-  {
-    SetTraffic(MakeIndexed(30), FEW);
-    EXPECT_FALSE(IsFound("index"));
-  }
-
 
   TEST_F(ProcessorRuleTest, LetsOthersJudgeWhereThereIsProcessorTime)
   {
@@ -177,7 +113,6 @@ namespace OrthancPerf
     EXPECT_EQ("index", finding.id);
     EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
   }
-
 
   TEST_F(ProcessorRuleTest, NamesTheProcessorWhereTheDatabaseSeemsSlowForTheLackOfIt)
   {
@@ -190,7 +125,6 @@ namespace OrthancPerf
     EXPECT_EQ("System", finding.remedy.kind);
   }
 
-
   TEST_F(ProcessorRuleTest, ADatabaseThatIsSlowEitherWayIsNamedToo)
   {
     Receive(30, MANY, 60, MANY);
@@ -202,22 +136,13 @@ namespace OrthancPerf
     EXPECT_LT(findings[0].cost.shareOfIngestTime + findings[1].cost.shareOfIngestTime, 1);
   }
 
-
-  TEST_F(ProcessorRuleTest, AProcessorThatIsShortButFastEnoughIsNoFinding)
+  TEST_F(ProcessorRuleTest, IsSilentWhereItIsFastEnoughAndOnTooFewInstances)
   {
-    Receive(2, 0, 2, MANY);
-    EXPECT_FALSE(IsFound());
+    ExpectNothing("", "fast enough", [this] { Receive(2, 0, 2, MANY); });
+    ExpectNothing("", "too few instances", [this] { Receive(2, MANY, 30, FEW); });
   }
 
-
-  TEST_F(ProcessorRuleTest, IsSilentOnTooFewInstances)
-  {
-    Receive(2, MANY, 30, FEW);
-    EXPECT_FALSE(IsFound());
-  }
-
-
-  TEST_F(CommitRuleTest, FindsAnObjectStorageThatIsSlow)
+  TEST_F(StoringRulesTest, FindsAnObjectStorageThatIsSlow)
   {
     SetTraffic(MakeCommitted(60));
     const Finding finding = Judge("slow-commit");
@@ -225,12 +150,19 @@ namespace OrthancPerf
     EXPECT_NEAR(0.060, finding.evidence["MeanCommit"].asDouble(), 1e-6);
   }
 
-
-  TEST_F(CommitRuleTest, IsSilentOnALocalDiskAndOnTooFewInstances)
+  TEST_F(StoringRulesTest, AreSilentOnFastStoragesAndTooFewInstances)
   {
-    SetTraffic(MakeCommitted(5));
-    EXPECT_FALSE(IsFound("slow-commit"));
-    SetTraffic(MakeCommitted(60), FEW);
-    EXPECT_FALSE(IsFound("slow-commit"));
+    Sample large = MakeStored(21);
+    large.size = 20'000'000;
+    ExpectNothing("fsync", "an SSD", [this] { SetTraffic(MakeSynced(4)); });
+    ExpectNothing("fsync", "too few instances", [this] { SetTraffic(MakeSynced(12), FEW); });
+    ExpectNothing("slow-storage", "a gigabyte a second", [&] { SetTraffic(large); });
+    ExpectNothing("slow-storage", "too few instances", [this] { SetTraffic(MakeStored(21), FEW); });
+    ExpectNothing("index", "many senders wait for a fast database",
+                  [this] { SetTraffic(MakeIndexed(30, 3), 1000); });
+    ExpectNothing("index", "too few instances", [this] { SetTraffic(MakeIndexed(30), FEW); });
+    ExpectNothing("slow-commit", "a local disk", [this] { SetTraffic(MakeCommitted(5)); });
+    ExpectNothing("slow-commit", "too few instances",
+                  [this] { SetTraffic(MakeCommitted(60), FEW); });
   }
 }

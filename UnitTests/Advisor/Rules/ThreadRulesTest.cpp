@@ -17,7 +17,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(DicomThreadsRuleTest, FindsAssociationsThatWaitForAThread)
   {
     const Finding finding = Judge("dicom-threads");
@@ -28,7 +27,6 @@ namespace OrthancPerf
     EXPECT_EQ(10, finding.remedy.document["DicomThreadsCount"].asInt());
   }
 
-
   TEST_F(DicomThreadsRuleTest, AsksForNoMoreThreadsThanTheCoresCanServe)
   {
     evidence_.load.associations = 200;
@@ -37,17 +35,9 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound("dicom-threads"));
   }
 
-
-  TEST_F(DicomThreadsRuleTest, OpenAssociationsThatAreServedDoNotWait)
+  TEST_F(DicomThreadsRuleTest, IsSilentWhereNobodyWaitsAndAfterAFewLooks)
   {
-    evidence_.load.waiting = 0.1;
-    EXPECT_FALSE(IsFound("dicom-threads"));
-  }
-
-
-  TEST_F(DicomThreadsRuleTest, IsSilentAfterAFewLooks)
-  {
-    evidence_.load.looks = 4;
-    EXPECT_FALSE(IsFound("dicom-threads"));
+    ExpectNothing("dicom-threads", "all are served", [this] { evidence_.load.waiting = 0.1; });
+    ExpectNothing("dicom-threads", "four looks", [this] { evidence_.load.looks = 4; });
   }
 }

@@ -57,7 +57,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(TranscodingRuleTest, ProposesAutoWhereAnotherEngineIsFaster)
   {
     SetTraffic(MakeTranscoded(10));
@@ -71,48 +70,22 @@ namespace OrthancPerf
     EXPECT_NEAR(15 / (15 - 10 * (1 - 50.0 / 800)), *finding.cost.gain, 1e-2);
   }
 
-
-  TEST_F(TranscodingRuleTest, IsSilentWhereNoEngineIsMuchFaster)
+  TEST_F(TranscodingRuleTest, IsSilentWhereNothingIsWon)
   {
+    ExpectNothing("transcoding", "little of the time", [this] { SetTraffic(MakeTranscoded(1)); });
+    ExpectNothing("transcoding", "too few instances",
+                  [this] { SetTraffic(MakeTranscoded(10), FEW); });
     SetTraffic(MakeTranscoded(10));
-    evidence_.engines[1].syntaxes[1].bytesPerSecond = 60e6;
-    EXPECT_FALSE(IsFound("transcoding"));
+    ExpectNothing("transcoding", "a little faster",
+                  [this] { evidence_.engines[1].syntaxes[1].bytesPerSecond = 60e6; });
+    ExpectNothing("transcoding", "switched off",
+                  [this]
+                  { evidence_.engines[1].syntaxes[1].state = SyntaxVerdict::State::SwitchedOff; });
+    ExpectNothing("transcoding", "not available",
+                  [this] { evidence_.engines[1].isAvailable = false; });
+    ExpectNothing("transcoding", "auto, which chooses",
+                  [this] { evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic; });
   }
-
-
-  TEST_F(TranscodingRuleTest, IsSilentWhereTheFasterEngineDoesNotWork)
-  {
-    SetTraffic(MakeTranscoded(10));
-    evidence_.engines[1].syntaxes[1].state = SyntaxVerdict::State::SwitchedOff;
-    EXPECT_FALSE(IsFound("transcoding"));
-
-    evidence_.engines[1].syntaxes[1].state = SyntaxVerdict::State::Works;
-    evidence_.engines[1].isAvailable = false;
-    EXPECT_FALSE(IsFound("transcoding"));
-  }
-
-
-  TEST_F(TranscodingRuleTest, AutoChoosesByItself)
-  {
-    SetTraffic(MakeTranscoded(10));
-    evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic;
-    EXPECT_FALSE(IsFound("transcoding"));
-  }
-
-
-  TEST_F(TranscodingRuleTest, IsSilentWhereTranscodingTakesLittle)
-  {
-    SetTraffic(MakeTranscoded(1));
-    EXPECT_FALSE(IsFound("transcoding"));
-  }
-
-
-  TEST_F(TranscodingRuleTest, IsSilentOnTooFewInstances)
-  {
-    SetTraffic(MakeTranscoded(10), FEW);
-    EXPECT_FALSE(IsFound("transcoding"));
-  }
-
 
   TEST_F(SwitchedOffEngineRuleTest, NamesEachWithItsReason)
   {
@@ -121,7 +94,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, finding.evidence.size());
     EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm JPEGLSLossless"].asString());
   }
-
 
   TEST_F(SwitchedOffEngineRuleTest, NamesAnEngineThatIsNotAvailableOnceItWasTested)
   {
@@ -137,33 +109,20 @@ namespace OrthancPerf
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
 
-
-  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereTheTuningAsksForAnother)
+  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereItIsNotAskedFor)
   {
-    settings_.engine = EngineChoice::Dcmtk;
-    EXPECT_FALSE(IsFound("engine-switched-off"));
-
+    ExpectNothing("engine-switched-off", "it works",
+                  [this] { evidence_.engines[0].syntaxes[0].state = SyntaxVerdict::State::Works; });
+    ExpectNothing("engine-switched-off", "another engine",
+                  [this] { settings_.engine = EngineChoice::Dcmtk; });
     settings_.engine = EngineChoice::Gdcm;
     EXPECT_TRUE(IsFound("engine-switched-off"));
-
-    settings_.transferSyntax = JPEG_LOSSLESS;
-    EXPECT_FALSE(IsFound("engine-switched-off"));
-  }
-
-
-  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereNobodyTranscodes)
-  {
+    ExpectNothing("engine-switched-off", "another syntax",
+                  [this] { settings_.transferSyntax = JPEG_LOSSLESS; });
+    settings_.engine = EngineChoice::Automatic;
     settings_.transferSyntax.clear();
     EXPECT_FALSE(IsFound("engine-switched-off"));
-
     settings_.orthancTranscoding = true;
     EXPECT_TRUE(IsFound("engine-switched-off")) << "Orthanc may ask for any transfer syntax";
-  }
-
-
-  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereAllWork)
-  {
-    evidence_.engines[0].syntaxes[0].state = SyntaxVerdict::State::Works;
-    EXPECT_FALSE(IsFound("engine-switched-off"));
   }
 }

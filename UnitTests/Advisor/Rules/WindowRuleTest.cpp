@@ -14,7 +14,6 @@ namespace OrthancPerf
       return sample;
     }
 
-
     // 500 kB in two and a half windows of 200,000 bytes over 100 ms
     Sample MakeThreeRoundTrips()
     {
@@ -23,7 +22,6 @@ namespace OrthancPerf
       sample.gap = 400;
       return sample;
     }
-
 
     class WindowRuleTest : public RuleTest
     {
@@ -34,6 +32,16 @@ namespace OrthancPerf
         return std::any_of(findings.begin(), findings.end(),
                            [&limit](const Finding& finding)
                            { return finding.evidence["SetBy"].asString() == limit; });
+      }
+
+      // In the evidence that "set" makes, for this test only
+      void ExpectNotSetBy(const std::string& limit, const std::string& name,
+                          const std::function<void()>& set)
+      {
+        const Evidence before = evidence_;
+        set();
+        EXPECT_FALSE(IsSetBy(limit)) << name;
+        evidence_ = before;
       }
     };
 
@@ -75,7 +83,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(TuningWindowTest, ComparesTheRateWithWindowOverRoundTrip)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
@@ -94,7 +101,6 @@ namespace OrthancPerf
     EXPECT_EQ(SocketBuffer::MakeFixed(65536), applied.dicomSockets.sendBuffer);
   }
 
-
   TEST_F(TuningWindowTest, LooksAtTheSendBufferWhenOrthancSends)
   {
     SetTcp(AddPeer(MakeDistant(Phase::Send), MANY, Direction::Send), 50, 65536);
@@ -103,36 +109,21 @@ namespace OrthancPerf
     EXPECT_EQ(SocketBuffer(), Apply(finding).dicomSockets.sendBuffer);
   }
 
-
-  TEST_F(TuningWindowTest, ABufferThatTheKernelChoosesIsNotFixed)
+  TEST_F(TuningWindowTest, ABufferThatIsNotFixedOrFilledIsNotTheLimit)
   {
+    ExpectNotSetBy("Tuning", "too few instances",
+                   [this] { SetTcp(AddPeer(MakeDistant(), FEW), 50, 65536); });
+    ExpectNotSetBy("Tuning", "a local network",
+                   [this] { SetTcp(AddPeer(MakeDistant()), 0.2, 65536); });
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer();
-    EXPECT_FALSE(IsSetBy("Tuning"));
+    ExpectNotSetBy("Tuning", "chosen by the kernel",
+                   [this] { evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer(); });
+    ExpectNotSetBy("Tuning", "not filled",
+                   [this] {
+                     evidence_.tuning.dicomSockets.receiveBuffer =
+                         SocketBuffer::MakeFixed(1'000'000);
+                   });
   }
-
-
-  TEST_F(TuningWindowTest, OnALocalNetworkTheBufferDoesNotMatter)
-  {
-    SetTcp(AddPeer(MakeDistant()), 0.2, 65536);
-    EXPECT_FALSE(IsSetBy("Tuning"));
-  }
-
-
-  TEST_F(TuningWindowTest, ABufferThatIsNotFilledIsNotTheLimit)
-  {
-    SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(1'000'000);
-    EXPECT_FALSE(IsSetBy("Tuning"));
-  }
-
-
-  TEST_F(TuningWindowTest, IsSilentOnTooFewInstances)
-  {
-    SetTcp(AddPeer(MakeDistant(), FEW), 50, 65536);
-    EXPECT_FALSE(IsSetBy("Tuning"));
-  }
-
 
   TEST_F(KernelWindowTest, AFixedBufferIsWhatTheKernelAllowsOfIt)
   {
@@ -145,7 +136,6 @@ namespace OrthancPerf
     EXPECT_EQ(SocketBuffer(), Apply(finding).dicomSockets.receiveBuffer);
   }
 
-
   TEST_F(KernelWindowTest, NamesTheSysctlThatEndsAutotuning)
   {
     SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
@@ -155,21 +145,17 @@ namespace OrthancPerf
     EXPECT_NEAR(500'000 / 0.3, finding.evidence["Rate"].asDouble(), 1);
   }
 
-
-  TEST_F(KernelWindowTest, AWindowThatMayStillGrowIsNotAtItsEnd)
+  TEST_F(KernelWindowTest, AWindowThatMayStillGrowOrWhoseLimitIsNotKnownIsNotAtItsEnd)
   {
-    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 120'000);
-    EXPECT_FALSE(IsSetBy("Kernel"));
+    ExpectNotSetBy("Kernel", "may grow",
+                   [this] { SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 120'000); });
+    ExpectNotSetBy("Kernel", "not known",
+                   [this]
+                   {
+                     SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+                     evidence_.facts.kernel = {};
+                   });
   }
-
-
-  TEST_F(KernelWindowTest, IsSilentWhereTheLimitIsNotKnown)
-  {
-    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
-    evidence_.facts.kernel = {};
-    EXPECT_FALSE(IsSetBy("Kernel"));
-  }
-
 
   TEST_F(PeerSendBufferTest, FindsWhatThePeerSendsInARoundTrip)
   {
@@ -182,23 +168,20 @@ namespace OrthancPerf
     EXPECT_EQ("Peer", finding.remedy.kind);
   }
 
-
-  TEST_F(PeerSendBufferTest, WhereOurWindowIsAsSmallItIsNotThePeer)
+  TEST_F(PeerSendBufferTest, IsSilentOnASmallWindowOfOursAndSmallInstances)
   {
-    SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
+    ExpectNotSetBy("PeerSendBuffer", "our window",
+                   [this] { SetTcp(AddPeer(MakeDistant()), 50, 65536); });
+    Sample small = MakeDistant();
+    small.size = 60'000;
+    small.phases[1].second = 50;
+    ExpectNotSetBy("PeerSendBuffer", "one round trip",
+                   [&] { SetTcp(AddPeer(small), 50, 1'000'000); });
+
+    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    evidence_.memory.waited = 1000;  // not by such images
+    EXPECT_TRUE(IsSetBy("PeerSendBuffer"));
   }
-
-
-  TEST_F(PeerSendBufferTest, InstancesThatFitIntoARoundTripSayNothing)
-  {
-    Sample sample = MakeDistant();
-    sample.size = 60'000;
-    sample.phases[1].second = 50;
-    SetTcp(AddPeer(sample), 50, 1'000'000);
-    EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
-  }
-
 
   TEST_F(PeerSendBufferTest, IsSilentWhereLargeImagesMayHaveWaitedForMemory)
   {
@@ -213,15 +196,6 @@ namespace OrthancPerf
     EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
   }
 
-
-  TEST_F(PeerSendBufferTest, SmallImagesDoNotWaitForMemory)
-  {
-    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
-    evidence_.memory.waited = 1000;
-    EXPECT_TRUE(IsSetBy("PeerSendBuffer"));
-  }
-
-
   TEST_F(PeerReceiveBufferTest, TakesTheKernelsWordForIt)
   {
     AddReceiver(2000, 1500);
@@ -233,13 +207,17 @@ namespace OrthancPerf
     EXPECT_EQ("Peer", finding.remedy.kind);
   }
 
-
-  TEST_F(PeerReceiveBufferTest, IsSilentWhereTheWindowIsSeldomFull)
+  TEST_F(PeerReceiveBufferTest, IsSilentWhereTheKernelDoesNotComplainAndOnTooLittleEvidence)
   {
-    AddReceiver(2000, 200);
-    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+    ExpectNotSetBy("PeerReceiveBuffer", "seldom full", [this] { AddReceiver(2000, 200); });
+    ExpectNotSetBy("PeerReceiveBuffer", "the line",
+                   [this] { AddReceiver(2000, 100).tcp->sendWindow = 400'000; });
+    ExpectNotSetBy("PeerReceiveBuffer", "too little time", [this] { AddReceiver(200, 190); });
+    ExpectNotSetBy("PeerReceiveBuffer", "too few instances",
+                   [this] { AddReceiver(2000, 1500, FEW); });
+    ExpectNotSetBy("PeerReceiveBuffer", "a kernel that does not tell",
+                   [this] { AddReceiver(2000, 1500).tcp->busy.reset(); });
   }
-
 
   TEST_F(PeerReceiveBufferTest, FindsAWindowThatIsFullThoughCongestionControlPaces)
   {
@@ -247,29 +225,5 @@ namespace OrthancPerf
     const Finding finding = Judge("window");
     EXPECT_EQ(8e6, finding.evidence["WindowLimit"].asDouble());  // 400 kB in 50 ms
     EXPECT_NEAR(5e6, finding.evidence["Rate"].asDouble(), 1);
-  }
-
-
-  TEST_F(PeerReceiveBufferTest, AFullWindowThatTheKernelDoesNotComplainOfIsTheLines)
-  {
-    AddReceiver(2000, 100).tcp->sendWindow = 400'000;
-    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
-  }
-
-
-  TEST_F(PeerReceiveBufferTest, IsSilentOnTooLittleEvidence)
-  {
-    AddReceiver(200, 190);
-    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
-    evidence_.peers.clear();
-    AddReceiver(2000, 1500, FEW);
-    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
-  }
-
-
-  TEST_F(PeerReceiveBufferTest, IsSilentOnAKernelThatDoesNotTell)
-  {
-    AddReceiver(2000, 1500).tcp->busy.reset();
-    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
   }
 }

@@ -4,13 +4,13 @@
 #include "Transcoding/FakeEngine.h"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace OrthancPerf
 {
   namespace
   {
     using State = SyntaxVerdict::State;
-
 
     Engines MakeEngines()
     {
@@ -34,7 +34,6 @@ namespace OrthancPerf
       return engines;
     }
 
-
     std::vector<std::string> GetNames(const std::vector<const ITranscodingEngine*>& engines)
     {
       std::vector<std::string> names;
@@ -47,7 +46,6 @@ namespace OrthancPerf
 
       return names;
     }
-
 
     State GetState(const EngineVerdict& verdict, const std::string& syntax)
     {
@@ -63,47 +61,32 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(EngineDirectory, NothingIsUsableBeforeItsTest)
+  TEST(EngineDirectory, OnlyWhatWasTestedAndWorksIsFoundAndAllElseExplained)
   {
-    const EngineDirectory directory(MakeEngines());
+    EngineDirectory directory(MakeEngines());
     EXPECT_TRUE(directory.FindAll(RLE).empty());
     EXPECT_EQ(nullptr, directory.Find("first", RLE));
     EXPECT_EQ("not available: not tested yet", directory.Explain("first", RLE));
     EXPECT_EQ(3u, directory.GetVerdicts().size());
-  }
+    EXPECT_FALSE(directory.GetVerdicts()[2].isTested);
 
-
-  TEST(EngineDirectory, OnlyWhatWorksIsFound)
-  {
-    EngineDirectory directory(MakeEngines());
     directory.TestAll();
     EXPECT_EQ((std::vector<std::string>{"first", "second"}), GetNames(directory.FindAll(RLE)));
     EXPECT_TRUE(directory.FindAll(JPEG_LOSSLESS).empty());
     EXPECT_STREQ("second", directory.Find("second", RLE)->GetName());
-    EXPECT_EQ(nullptr, directory.Find("second", EXPLICIT_LITTLE_ENDIAN));
-    EXPECT_EQ(nullptr, directory.Find("missing", RLE));
-    EXPECT_EQ(nullptr, directory.Find("third", RLE));
-  }
 
+    for (const auto& [engine, syntax, reason] :
+         {std::tuple("second", JPEG_LS, "does not write this transfer syntax"),
+          std::tuple("missing", RLE, "not available: its program is missing"),
+          std::tuple("third", RLE, "there is no such engine"),
+          std::tuple("first", JPEG_LOSSLESS,
+                     "switched off by its self-test: image of 8 bits: wrote another SOP Instance "
+                     "UID")})
+    {
+      EXPECT_EQ(nullptr, directory.Find(engine, syntax)) << engine;
+      EXPECT_EQ(reason, directory.Explain(engine, syntax));
+    }
 
-  TEST(EngineDirectory, WhatIsNotFoundIsExplained)
-  {
-    EngineDirectory directory(MakeEngines());
-    directory.TestAll();
-    EXPECT_EQ("not available: its program is missing", directory.Explain("missing", RLE));
-    EXPECT_EQ("does not write this transfer syntax", directory.Explain("second", JPEG_LS));
-    EXPECT_EQ("there is no such engine", directory.Explain("third", RLE));
-    EXPECT_EQ("switched off by its self-test: image of 8 bits: wrote another SOP Instance UID",
-              directory.Explain("first", JPEG_LOSSLESS));
-  }
-
-
-  TEST(EngineDirectory, VerdictsCoverAllSyntaxes)
-  {
-    EngineDirectory directory(MakeEngines());
-    EXPECT_FALSE(directory.GetVerdicts()[2].isTested);
-    directory.TestAll();
     const std::vector<EngineVerdict> verdicts = directory.GetVerdicts();
     ASSERT_EQ(3u, verdicts.size());
     EXPECT_TRUE(verdicts[2].isTested);
@@ -115,23 +98,7 @@ namespace OrthancPerf
     EXPECT_FALSE(verdicts[2].isAvailable);
   }
 
-
-  TEST(EngineDirectory, AutoTriesTheFastestFirst)
-  {
-    auto slow = std::make_unique<FakeEngine>("slow");
-    slow->IsSlow();
-    Engines engines;
-    engines.push_back(std::move(slow));
-    engines.push_back(std::make_unique<FakeEngine>("fast"));
-    EngineDirectory directory(std::move(engines), &FakeEngine::GetClock);
-    directory.TestAll();
-    EXPECT_EQ((std::vector<std::string>{"slow", "fast"}), GetNames(directory.FindAll(RLE)));
-    EXPECT_EQ((std::vector<std::string>{"fast", "slow"}),
-              GetNames(directory.ListForAuto(RLE, TimePoint())));
-  }
-
-
-  TEST(EngineDirectory, AnEngineThatFailedComesLastForTenMinutesForThatSyntax)
+  TEST(EngineDirectory, AutoTriesTheFastestFirstAndOneThatFailedLastForTenMinutes)
   {
     auto slow = std::make_unique<FakeEngine>("slow");
     slow->IsSlow();
@@ -145,6 +112,8 @@ namespace OrthancPerf
     const TimePoint later = now + EngineDirectory::PENALTY;
     const std::vector<std::string> bySpeed = {"fast", "slow"};
     const std::vector<std::string> turned = {"slow", "fast"};
+    EXPECT_EQ(turned, GetNames(directory.FindAll(RLE)));  // as they were put in
+    EXPECT_EQ(bySpeed, GetNames(directory.ListForAuto(RLE, now)));
     directory.PutLast("fast", RLE, now);
     EXPECT_EQ(turned, GetNames(directory.ListForAuto(RLE, now)));
     EXPECT_EQ(turned, GetNames(directory.ListForAuto(RLE, later - Duration(1))));

@@ -34,7 +34,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(SampleImage, PixelsSpanTheRange)
   {
     const std::string file = MakeSampleImage({});

@@ -43,7 +43,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(HuffmanTable, FrequentCategoriesHaveShortCodes)
   {
     CategoryCounts counts = {};
@@ -57,7 +56,6 @@ namespace OrthancPerf
     EXPECT_EQ(100 + 50 * (2 + 3) + 7 * 3u, table.CountBits(counts));
     ExpectPrefixCode(table, counts);
   }
-
 
   TEST(HuffmanTable, AnyCountsGiveAPrefixCode)
   {

@@ -2,9 +2,11 @@
 #include "Transcoding/Native/JpegLosslessEncoder.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/DifferenceCoder.h"
+#include "Transcoding/Native/HuffmanTable.h"
 #include "Transcoding/Native/LosslessJpegDecoder.h"
 
 #include <gtest/gtest.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -76,8 +78,7 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST(JpegLosslessEncoder, NoiseOfAnyDepthComesBack)
+  TEST(JpegLosslessEncoder, NoiseOfAnyDepthAndSizeComesBack)
   {
     for (unsigned int bits = 1; bits <= 16; bits++)
     {
@@ -91,11 +92,7 @@ namespace OrthancPerf
         }
       }
     }
-  }
 
-
-  TEST(JpegLosslessEncoder, AnySmallSizeComesBack)
-  {
     for (std::size_t rows = 1; rows <= 5; rows++)
     {
       for (std::size_t columns = 1; columns <= 30; columns++)
@@ -105,17 +102,13 @@ namespace OrthancPerf
         ExpectRoundTrip(Noise(rows * columns * 2, 12, 16), rows, columns, 1, 2);
       }
     }
-  }
 
-
-  TEST(JpegLosslessEncoder, TheLongestRowsAndColumnsComeBack)
-  {
     ExpectRoundTrip(Noise(65535 * 2, 16, 16), 1, 65535, 1, 2);
     ExpectRoundTrip(Noise(65535 * 3, 8, 8), 65535, 1, 3, 1);
   }
 
-
-  TEST(JpegLosslessEncoder, FlatImagesComeBack)
+  // Runs of zeros of each length, at each place of a group
+  TEST(JpegLosslessEncoder, FlatAndMostlyFlatImagesComeBack)
   {
     for (const char value : {'\0', '\x7f', '\x80', '\xff'})
     {
@@ -123,12 +116,7 @@ namespace OrthancPerf
       ExpectRoundTrip(std::string(50 * 50 * 3, value), 50, 50, 3, 1);
       ExpectRoundTrip(std::string(50 * 50 * 2, value), 50, 50, 1, 2);
     }
-  }
 
-
-  // Runs of zeros of each length, at each place of a group
-  TEST(JpegLosslessEncoder, MostlyFlatImagesComeBack)
-  {
     for (std::size_t step = 2; step < 60; step++)
     {
       std::string pixels(97 * 3 * 16, '\5');
@@ -142,7 +130,6 @@ namespace OrthancPerf
       ExpectRoundTrip(pixels, 48, 97, 1, 1);
     }
   }
-
 
   // The difference of 32768 is a category of its own, without extra bits
   TEST(JpegLosslessEncoder, ExtremeDifferencesComeBack)
@@ -165,16 +152,19 @@ namespace OrthancPerf
     ExpectRoundTrip(FromSamples({0xffff, 0, 0x8000}), 1, 1, 3, 2);
   }
 
-
-  // Rare categories have codes of up to sixteen bits
-  TEST(JpegLosslessEncoder, LongCodesComeBack)
+  // Counts that grow like Fibonacci's numbers make the longest codes
+  TEST(JpegLosslessEncoder, CodesOfSixteenBitsComeBack)
   {
+    CategoryCounts counts = {};
     std::vector<std::uint16_t> samples;
-    std::uint16_t sample = 0;
+    std::uint16_t sample = 0x8000;  // as the first one is predicted
     std::size_t count = 1;
+    std::size_t next = 2;
 
-    for (int category = 16; category >= 0; category--)
+    for (std::size_t category = CATEGORY_COUNT; category-- > 0;)
     {
+      counts[category] = count;
+
       for (std::size_t i = 0; i < count; i++)
       {
         const int step = category == 0 ? 0 : 1 << (category - 1);
@@ -182,12 +172,12 @@ namespace OrthancPerf
         samples.push_back(sample);
       }
 
-      count = 1 + count * 8 / 5;
+      count = std::exchange(next, count + next);
     }
 
+    EXPECT_EQ(16, HuffmanTable(counts).GetCode(16).length);
     ExpectRoundTrip(FromSamples(samples), 1, samples.size(), 1, 2);
   }
-
 
   // Bytes of ones get a zero behind them
   TEST(JpegLosslessEncoder, BytesOfOnesComeBack)
@@ -201,7 +191,6 @@ namespace OrthancPerf
 
     ExpectRoundTrip(FromSamples(samples), 64, 64, 1, 2);
   }
-
 
   TEST(JpegLosslessEncoder, PlanarFramesComeBackInterleaved)
   {
@@ -223,7 +212,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   TEST(JpegLosslessEncoder, ComponentsTellTheColourModel)
   {

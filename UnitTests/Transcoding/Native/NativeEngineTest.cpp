@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/NativeEngine.h"
 #include "Allocations.h"
+#include "Dicom/ElementWriter.h"
+#include "Threads.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Obstacles.h"
 
 #include <gtest/gtest.h>
-
-#include <thread>
 
 namespace OrthancPerf
 {
@@ -67,49 +67,55 @@ namespace OrthancPerf
     }
   }
 
-
-  // InstalledEnginesTest has DCMTK and GDCM decode these samples
-  TEST(NativeEngine, TheEncoderProvesItselfByTheBytesThatItWrites)
-  {
-    EXPECT_EQ("", NativeEngine().GetProblem());
-  }
-
-
-  TEST(NativeEngine, WritesJpegLosslessOnly)
+  // InstalledEnginesTest has DCMTK and GDCM decode what the encoder proves itself by
+  TEST(NativeEngine, ProvesItselfAndWritesJpegLosslessOnly)
   {
     const NativeEngine engine;
     EXPECT_STREQ("native", engine.GetName());
-    EXPECT_TRUE(engine.GetProblem().empty());
-
+    EXPECT_EQ("", engine.GetProblem());
     const std::string file = MakeImage().Make();
-    TranscodingTarget target;
-    target.transferSyntax = "1.2.840.10008.1.2.4.50";
     EXPECT_EQ(TranscodingOutcome::Declined,
-              engine.Transcode(file.data(), file.size(), target).outcome);
+              engine.Transcode(file.data(), file.size(), {"1.2.840.10008.1.2.4.50"}).outcome);
   }
 
-
-  TEST(NativeEngine, TheDataSetStaysButForItsPixels)
+  TEST(NativeEngine, TheDataSetStaysButForItsPixelsAlsoThoseOfAnIcon)
   {
     const ImageFile image = MakeImage();
-    const EngineResult result = Transcode(image);
+    const std::string icon = DicomFileBuilder()
+                                 .Header(0x00880200, "SQ", UNDEFINED_LENGTH)
+                                 .Item(UNDEFINED_LENGTH)
+                                 .Element(0x7fe00000, "UL", std::string(4, '\0'))
+                                 .Element(TAG_PIXEL_DATA, "OW", "icon")
+                                 .EndOfItem()
+                                 .EndOfSequence()
+                                 .GetBytes();
+    const std::string pixels =
+        DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", image.pixels).GetBytes();
+    const EngineResult result = Transcode(DicomFileBuilder::FileMeta(image.transferSyntax) +
+                                          image.MakeHeader() + icon + pixels);
     ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
-    EXPECT_TRUE(result.reason.empty());
-
-    const std::string expected = DicomFileBuilder::FileMeta(SV1) + image.MakeHeader();
+    EXPECT_EQ("", result.reason);
+    const std::string expected = DicomFileBuilder::FileMeta(SV1) + image.MakeHeader() + icon;
     EXPECT_EQ(expected, result.file.substr(0, expected.size()));
     EXPECT_EQ(image.pixels, EncapsulatedFrames(result.file).Decode());
   }
 
-
-  // Overlays may lie there: DICOM PS3.5 section 8.1.2, retired in 2004
-  TEST(NativeEngine, BitsAboveTheHighBitSurvive)
+  // Overlays may lie above the High Bit: DICOM PS3.5 section 8.1.2, retired in 2004
+  TEST(NativeEngine, BitsAboveTheHighBitSurviveAndPaddingGoes)
   {
     ImageFile image = MakeImage();
-    image.pixels = std::string("\xff\xff\x12\x34\xff\x0f\0\xf0\xab\xcd\xef\x12", 12);
-    ExpectDecoded(image, image.pixels);
-  }
+    const std::string pixels("\xff\xff\x12\x34\xff\x0f\0\xf0\xab\xcd\xef\x12", 12);
+    image.pixels = pixels + std::string(10, '\0');
+    ExpectDecoded(image, pixels);
+    image.pixels += std::string(2, '\0');  // it could be a black frame
+    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(image).outcome);
 
+    ImageFile odd;
+    odd.rows = odd.columns = 3;
+    odd.bitsAllocated = odd.bitsStored = 8;
+    odd.pixels = "123456789X";  // padded by something else than zero
+    ExpectDecoded(odd, "123456789");
+  }
 
   TEST(NativeEngine, PlanarImagesBecomeInterleaved)
   {
@@ -134,30 +140,7 @@ namespace OrthancPerf
     EXPECT_EQ("RGB", written.Find(0x00280004)->GetText());
   }
 
-
-  TEST(NativeEngine, FramesHaveOffsets)
-  {
-    ImageFile image = MakeImage();
-    image.frames = "3";
-    image.FillWithNoise(2, 3);
-    const EngineResult result = Transcode(image);
-    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
-
-    const EncapsulatedFrames frames(result.file);
-    EXPECT_EQ(image.pixels, frames.Decode());
-    ASSERT_EQ(3u, frames.fragments.size());
-    std::string table;
-
-    for (const std::size_t offset : frames.offsets)
-    {
-      table += ImageFile::Number(static_cast<unsigned int>(offset)) + std::string(2, '\0');
-    }
-
-    EXPECT_EQ(table, frames.offsetTable);
-  }
-
-
-  TEST(NativeEngine, ManyFramesAreTheSameWithAnyNumberOfThreads)
+  TEST(NativeEngine, FramesHaveOffsetsAndAreTheSameWithAnyNumberOfThreads)
   {
     ImageFile image;
     image.rows = image.columns = 128;
@@ -167,73 +150,25 @@ namespace OrthancPerf
     const std::string file = image.Make();
     const EngineResult alone = Transcode(file, NativeEngine({}, 1));
     const NativeEngine engine({}, 4);
-    std::vector<EngineResult> results(4);
-    std::vector<std::thread> callers;
-    callers.reserve(results.size());
+    RunOnThreads(4, [&](int) { EXPECT_TRUE(alone.file == Transcode(file, engine).file); });
 
-    for (EngineResult& result : results)
+    const EncapsulatedFrames frames(alone.file);
+    EXPECT_TRUE(image.pixels == frames.Decode());
+    EXPECT_EQ(64u, frames.fragments.size());
+    std::string table;
+
+    for (const std::size_t offset : frames.offsets)
     {
-      callers.emplace_back([&] { result = Transcode(file, engine); });
+      AppendInteger(table, offset, 4);
     }
 
-    for (std::thread& caller : callers)
-    {
-      caller.join();
-    }
-
-    EXPECT_TRUE(image.pixels == EncapsulatedFrames(alone.file).Decode());
-
-    for (const EngineResult& result : results)
-    {
-      EXPECT_TRUE(alone.file == result.file);
-    }
+    EXPECT_EQ(table, frames.offsetTable);
   }
-
-
-  TEST(NativeEngine, PixelsInsideAnIconStay)
-  {
-    const ImageFile image = MakeImage();
-    const std::string icon = DicomFileBuilder()
-                                 .Header(0x00880200, "SQ", UNDEFINED_LENGTH)
-                                 .Item(UNDEFINED_LENGTH)
-                                 .Element(0x7fe00000, "UL", std::string(4, '\0'))
-                                 .Element(TAG_PIXEL_DATA, "OW", "icon")
-                                 .EndOfItem()
-                                 .EndOfSequence()
-                                 .GetBytes();
-    const std::string pixels =
-        DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", image.pixels).GetBytes();
-    const EngineResult result = Transcode(DicomFileBuilder::FileMeta(image.transferSyntax) +
-                                          image.MakeHeader() + icon + pixels);
-    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
-    const std::string expected = DicomFileBuilder::FileMeta(SV1) + image.MakeHeader() + icon;
-    EXPECT_EQ(expected, result.file.substr(0, expected.size()));
-    EXPECT_EQ(image.pixels, EncapsulatedFrames(result.file).Decode());
-  }
-
-
-  TEST(NativeEngine, PaddingBehindThePixelsGoes)
-  {
-    ImageFile image = MakeImage();
-    const std::string pixels = image.pixels;
-    image.pixels += std::string(10, '\0');
-    ExpectDecoded(image, pixels);
-
-    image.pixels += std::string(2, '\0');  // it could be a black frame
-    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(image).outcome);
-
-    ImageFile odd;
-    odd.rows = odd.columns = 3;
-    odd.bitsAllocated = odd.bitsStored = 8;
-    odd.pixels = "123456789X";  // padded by something else than zero
-    ExpectDecoded(odd, "123456789");
-  }
-
 
   TEST(NativeEngine, PixelsThatAreNotThereAreNotEncoded)
   {
     const ImageFile image = MakeImage();
-    std::vector<ImageFile> images(9, image);
+    std::vector<ImageFile> images(10, image);
     images[0].rows = 0;
     images[1].columns = 0;
     images[2].frames = "2";
@@ -242,9 +177,12 @@ namespace OrthancPerf
     images[5].samples = 4;
     images[6].samples = 3;
     images[6].photometric = "YBR_FULL_422";
-    images[7].pixels.pop_back();
-    images[7].pixels.pop_back();
+    images[7].pixels.resize(10);
     images[8].pixels.clear();
+    images[9].rows = images[9].columns = 65535;  // at once, without memory for it
+    images[9].samples = 3;
+    images[9].photometric = "RGB";
+    images[9].frames = "2147483647";
 
     for (std::size_t i = 0; i < images.size(); i++)
     {
@@ -256,8 +194,16 @@ namespace OrthancPerf
       EXPECT_EQ(TranscodingOutcome::Failed, result.outcome) << i;
       EXPECT_FALSE(result.reason.empty());
     }
-  }
 
+    const std::string file = image.Make();
+
+    for (std::size_t size = 0; size < file.size(); size++)
+    {
+      const EngineResult result = Transcode(file.substr(0, size));
+      EXPECT_NE(TranscodingOutcome::Transcoded, result.outcome) << size;
+      EXPECT_FALSE(result.reason.empty()) << size;
+    }
+  }
 
 #if !defined(PERF_SANITIZED)
   TEST(NativeEngine, WhereverTheMemoryEndsNothingIsThrown)
@@ -285,35 +231,6 @@ namespace OrthancPerf
     }
   }
 #endif
-
-
-  TEST(NativeEngine, AHeaderThatClaimsTheLargestImageFailsAtOnce)
-  {
-    ImageFile image = MakeImage();
-    image.rows = image.columns = 65535;
-    image.samples = 3;
-    image.photometric = "RGB";
-    image.frames = "2147483647";
-    image.pixels = "0123456789";
-    const std::string file = image.Make();
-    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(file).outcome);
-    EXPECT_EQ(TranscodingOutcome::Failed,
-              NativeEngine().Transcode(file.data(), file.size(), {SV1}).outcome);
-  }
-
-
-  TEST(NativeEngine, AFileThatIsCutAnywhereIsNoImage)
-  {
-    const std::string file = MakeImage().Make();
-
-    for (std::size_t size = 0; size < file.size(); size++)
-    {
-      const EngineResult result = Transcode(file.substr(0, size));
-      EXPECT_NE(TranscodingOutcome::Transcoded, result.outcome) << size;
-      EXPECT_FALSE(result.reason.empty()) << size;
-    }
-  }
-
 
   TEST(NativeEngine, OtherTransferSyntaxesNeedAConverter)
   {

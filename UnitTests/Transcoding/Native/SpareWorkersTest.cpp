@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/NativeEngine.h"
 
+#include "Threads.h"
+
 #include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 namespace OrthancPerf
@@ -37,7 +38,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST(SpareWorkers, EveryPieceIsDoneOnce)
   {
     for (const std::size_t cores : {0, 1, 3, 8})
@@ -57,7 +57,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(SpareWorkers, PiecesRunAtTheSameTimeWhereCoresAreFree)
   {
     SpareWorkers workers(3);
@@ -65,44 +64,28 @@ namespace OrthancPerf
     workers.Run(3, [&gathering](std::size_t) { gathering.Arrive(); });
   }
 
-
   TEST(SpareWorkers, NoMoreThreadsThanCoresAreAtWork)
   {
     SpareWorkers workers(2);
     std::atomic<int> atWork{0};
     std::atomic<int> most{0};
-    std::vector<std::thread> callers;
-
-    for (int i = 0; i < 4; i++)
+    const auto work = [&](std::size_t)
     {
-      callers.emplace_back(
-          [&]
-          {
-            workers.Run(200,
-                        [&](std::size_t)
-                        {
-                          const int now = ++atWork;
-                          int seen = most;
+      const int now = ++atWork;
+      int seen = most;
 
-                          while (seen < now && !most.compare_exchange_weak(seen, now))
-                          {
-                          }
+      while (seen < now && !most.compare_exchange_weak(seen, now))
+      {
+      }
 
-                          std::this_thread::yield();
-                          atWork--;
-                        });
-          });
-    }
-
-    for (std::thread& caller : callers)
-    {
-      caller.join();
-    }
+      std::this_thread::yield();
+      atWork--;
+    };
+    RunOnThreads(4, [&](int) { workers.Run(200, work); });
 
     // Four callers, and the one helper that the first of them may have found a core for
     EXPECT_LE(most, 5);
   }
-
 
   TEST(SpareWorkers, CallersWithoutAFreeCoreWorkAlone)
   {
@@ -110,7 +93,6 @@ namespace OrthancPerf
     const std::thread::id caller = std::this_thread::get_id();
     workers.Run(10, [caller](std::size_t) { EXPECT_EQ(caller, std::this_thread::get_id()); });
   }
-
 
   TEST(SpareWorkers, AnExceptionGoesToTheCallerAndEndsTheWork)
   {

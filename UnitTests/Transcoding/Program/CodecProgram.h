@@ -162,6 +162,16 @@ namespace OrthancPerf
       return value;
     }
 
+    // An item of a sequence, with one element
+    static std::string MakeItem(DicomTag tag, const char* representation, const std::string& value)
+    {
+      std::string content;
+      AppendElement(content, tag, representation, value);
+      std::string item;
+      AppendItem(item, content);
+      return item;
+    }
+
     static std::string Set(const std::string& file, DicomTag tag, unsigned int number)
     {
       return Edit(file, [&](DataSetEditor& editor) { editor.Set(tag, "US", MakeNumber(number)); });

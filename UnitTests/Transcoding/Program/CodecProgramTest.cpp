@@ -34,14 +34,12 @@ namespace OrthancPerf
       return names;
     }
 
-
     SampleShape MakeShape(std::uint16_t bits, bool isSigned, std::uint16_t samples = 1,
                           bool isPlanar = false, std::uint32_t frames = 1)
     {
       const std::uint16_t allocated = bits <= 8 ? 8 : 16;
       return {"", allocated, bits, isSigned, samples, isPlanar, frames, 29, 33};
     }
-
 
     // Every depth, and colour, signs, planes, frames, and sizes that are hard
     std::vector<SampleShape> MakeShapes()
@@ -86,7 +84,6 @@ namespace OrthancPerf
       return shapes;
     }
 
-
     std::string ToText(const SampleShape& shape)
     {
       return std::to_string(shape.columns) + " x " + std::to_string(shape.rows) + " x " +
@@ -94,7 +91,6 @@ namespace OrthancPerf
              " in " + std::to_string(shape.bitsAllocated) + (shape.isSigned ? ", signed" : "") +
              (shape.isPlanar ? ", planar, " : ", ") + std::to_string(shape.frames) + " frames";
     }
-
 
     std::string Interleave(const std::string& planes, std::size_t frames, std::size_t bytes)
     {
@@ -111,7 +107,6 @@ namespace OrthancPerf
       return pixels;
     }
 
-
     // Of 16 bits
     std::vector<int> ReadSamples(const std::string& pixels)
     {
@@ -127,7 +122,6 @@ namespace OrthancPerf
       return samples;
     }
 
-
     std::vector<std::string> CutIntoPieces(const std::string& text, std::size_t length)
     {
       std::vector<std::string> pieces;
@@ -140,7 +134,6 @@ namespace OrthancPerf
       return pieces;
     }
 
-
     std::string SwapWords(std::string bytes)
     {
       for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
@@ -152,11 +145,9 @@ namespace OrthancPerf
     }
   }
 
-
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CodecProgram);
   INSTANTIATE_TEST_SUITE_P(Program, CodecProgram, testing::ValuesIn(ListPrograms()),
                            [](const auto& info) { return info.param; });
-
 
   TEST_P(CodecProgram, StartsAndWritesWhatThePluginKnows)
   {
@@ -173,7 +164,6 @@ namespace OrthancPerf
 
     ExpectDeclined(MakeSampleImage({}), "1.2.3");
   }
-
 
   TEST_P(CodecProgram, LosslessSyntaxesKeepEveryBit)
   {
@@ -211,7 +201,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, LosslessSyntaxesAreTurnedIntoEachOther)
   {
     for (const SampleShape& shape : {MakeShape(12, false), MakeShape(8, false, 3, false, 2)})
@@ -228,7 +217,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   // An overlay in the upper four bits, as of old, or the stored bits elsewhere
   TEST_P(CodecProgram, BitsThatAreNotStoredStay)
@@ -249,7 +237,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, TheLargestSidesComeBack)
   {
     const std::string file = MakeSampleImage({"", 8, 8, false, 1, false, 1, 65500, 1});
@@ -261,7 +248,6 @@ namespace OrthancPerf
 
     EXPECT_EQ(Describe(Repeat(file, JPEG_BASELINE)).rows, 65500);
   }
-
 
   TEST_P(CodecProgram, EachFrameHasAFragmentAndAnOffset)
   {
@@ -284,13 +270,9 @@ namespace OrthancPerf
     EXPECT_EQ(EncapsulatedFrames(Make(MakeSampleImage({}), JPEG_LOSSLESS)).offsetTable, "");
   }
 
-
   TEST_P(CodecProgram, TheRestOfTheDataSetStays)
   {
-    std::string code;
-    AppendElement(code, 0x00080100, "SH", "113076");
-    std::string item;
-    AppendItem(item, code);
+    const std::string item = MakeItem(0x00080100, "SH", "113076");
     const std::string file = Edit(MakeSampleImage(MakeShape(12, false)),
                                   [&](DataSetEditor& editor)
                                   {
@@ -323,7 +305,6 @@ namespace OrthancPerf
     EXPECT_EQ(Make(Make(file, JPEG_LS), JPEG_LS), Make(file, JPEG_LS));
   }
 
-
   TEST_P(CodecProgram, WithoutPixelsOnlyTheEncodingChanges)
   {
     const std::string file =
@@ -342,7 +323,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   TEST_P(CodecProgram, IconsStayReadable)
   {
@@ -369,7 +349,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, SignedValuesInSequencesStaySigned)
   {
     for (const bool isSigned : {false, true})
@@ -384,17 +363,13 @@ namespace OrthancPerf
     }
   }
 
-
   // DICOM PS3.3 section C.11.2.1.1: what goes into a VOI LUT may be other values than the pixels
   TEST_P(CodecProgram, AVoiLutThatMayBeginAnywhereIsDeclined)
   {
     const auto transcode = [](bool isSigned, unsigned int first)
     {
-      std::string content;
-      AppendElement(content, 0x00283002, "US",
-                    MakeNumber(4096) + MakeNumber(first) + MakeNumber(16));
-      std::string item;
-      AppendItem(item, content);
+      const std::string item =
+          MakeItem(0x00283002, "US", MakeNumber(4096) + MakeNumber(first) + MakeNumber(16));
       const std::string file =
           Edit(MakeSampleImage(MakeShape(12, isSigned)),
                [&](DataSetEditor& editor) { editor.Set(0x00283010, "SQ", item); });
@@ -415,14 +390,10 @@ namespace OrthancPerf
     EXPECT_EQ(transcode(true, 100), "SS");
   }
 
-
   // Nothing says what they are: DCMTK takes them for unsigned, as all readers of what came must
   TEST_P(CodecProgram, WithoutPixelRepresentationNothingIsSigned)
   {
-    std::string content;
-    AppendElement(content, 0x00409216, "US", MakeNumber(0xff00));
-    std::string item;
-    AppendItem(item, content);
+    const std::string item = MakeItem(0x00409216, "US", MakeNumber(0xff00));
     const std::string file = Edit(MakeSampleImage({}),
                                   [&](DataSetEditor& editor)
                                   {
@@ -433,7 +404,6 @@ namespace OrthancPerf
     const std::string back = Repeat(file, IMPLICIT_VR);
     EXPECT_EQ(DataSetEditor(ReceivedFile(back)).Find(0x00409096)->bytes.substr(12), item);
   }
-
 
   TEST_P(CodecProgram, APreambleThatPointsAtThePixelsGoes)
   {
@@ -451,7 +421,6 @@ namespace OrthancPerf
     file.replace(0, 8, "made by ");
     EXPECT_EQ(Make(file, JPEG_LS).substr(0, 8), "made by ");
   }
-
 
   // Deflated, such a file was one that nobody could read
   TEST_P(CodecProgram, OtherGroupsInFileMetaInformationAreFailures)
@@ -473,25 +442,19 @@ namespace OrthancPerf
     }
   }
 
-
-  TEST_P(CodecProgram, TakesNoMemoryForAMetaInformationBeyondTheEnd)
-  {
-    constexpr std::size_t FIRST_VR = 136;  // of the group length
-    std::string file = MakeSampleImage({});
-    file.insert(FIRST_VR, std::string("\x22\x6c\x3d\xb9\xfe\x7e\0\0", 8));  // a length of 3 GB
-    ExpectUndone(file, IMPLICIT_VR);
-  }
-
-
   // (0022,0020) is a sequence: in implicit VR, nobody could read its text as one
-  TEST_P(CodecProgram, SequencesOfAnotherVrDoNotBecomeImplicit)
+  TEST_P(CodecProgram, SequencesOfAnotherVrAndAMetaInformationBeyondTheEndDoNotBecomeImplicit)
   {
     const std::string file = Edit(MakeSampleImage({}), [](DataSetEditor& editor)
                                   { editor.Set(0x00220020, "LO", "PATIENT"); });
     ExpectUndone(file, IMPLICIT_VR);
     EXPECT_EQ(GetPixels(Repeat(file, JPEG_LS)), GetPixels(file));
-  }
 
+    constexpr std::size_t FIRST_VR = 136;  // of the group length
+    std::string endless = MakeSampleImage({});
+    endless.insert(FIRST_VR, std::string("\x22\x6c\x3d\xb9\xfe\x7e\0\0", 8));  // of 3 GB
+    ExpectUndone(endless, IMPLICIT_VR);
+  }
 
   TEST_P(CodecProgram, BigEndianIsTurnedAround)
   {
@@ -516,7 +479,6 @@ namespace OrthancPerf
     EXPECT_TRUE(GetPixels(Repeat(file, JPEG_LS)) == pixels);
   }
 
-
   TEST_P(CodecProgram, FewerThanEightBitsInEightAreDecoded)
   {
     for (const char* const target : {JPEG_LOSSLESS_SV1, JPEG_BASELINE})
@@ -525,7 +487,6 @@ namespace OrthancPerf
       EXPECT_EQ(GetPixels(Make(Set(file, 0x00280102, 6), EXPLICIT_VR)).size(), 825) << target;
     }
   }
-
 
   // DICOM PS3.5 section A.4: of RLE, each frame is one fragment
   TEST_P(CodecProgram, FramesInManyFragmentsAreFoundByTableOrMarker)
@@ -556,13 +517,12 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, CutAndDamagedFramesAreFailures)
   {
     for (const std::string& syntax : GetCompressed())
     {
       const std::string file = Make(MakeSampleImage(MakeShape(8, false)), syntax);
-      const std::string frame = EncapsulatedFrames(file).fragments[0];
+      std::string frame = EncapsulatedFrames(file).fragments[0];
 
       for (std::size_t i = 0; i < 10; i++)
       {
@@ -573,19 +533,14 @@ namespace OrthancPerf
       ExpectUndone(SetPixels(file, {std::string(100, 'x'), "yy"}), EXPLICIT_VR);
       ExpectUndone(file.substr(0, file.size() - 20), EXPLICIT_VR);
       ExpectUndone(Set(Set(file, 0x00280010, 65535), 0x00280011, 65535), EXPLICIT_VR);
+
+      if (syntax == JPEG_BASELINE)  // libraries fill it with grey
+      {
+        ExpectUndone(SetPixels(file, {frame.replace(frame.size() * 2 / 3, 2, "\xff\xd9")}),
+                     EXPLICIT_VR);
+      }
     }
   }
-
-
-  TEST_P(CodecProgram, DamagedJpegIsNotFilledWithGrey)
-  {
-    const std::string file = Make(MakeSampleImage(MakeShape(8, false)), JPEG_BASELINE);
-    std::string frame = EncapsulatedFrames(file).fragments[0];
-    const std::string end = "\xff\xd9";
-    frame.replace(frame.size() * 2 / 3, end.size(), end);
-    ExpectUndone(SetPixels(file, {frame}), EXPLICIT_VR);
-  }
-
 
   TEST_P(CodecProgram, DeclinesWhatItDoesNotRead)
   {
@@ -600,32 +555,25 @@ namespace OrthancPerf
     }
   }
 
-
   // DICOM PS3.5 section G.3.2: 0x80 is no run of 129 bytes
-  TEST_P(CodecProgram, NoOperationsOfRleMeanNothing)
+  TEST_P(CodecProgram, NoOperationsOfRleMeanNothingAndAnOddSizeKeepsItsLastByte)
   {
-    const SampleShape shape = {"", 8, 8, false, 1, false, 1, 1, 6};
-    const auto make = [&shape](const std::string& segment)
+    const auto make = [](const std::string& segment)
     {
-      return MakeEncapsulated(shape, RLE, {JoinRleSegments({segment})});
+      return MakeEncapsulated({"", 8, 8, false, 1, false, 1, 1, 6}, RLE,
+                              {JoinRleSegments({segment})});
     };
     const std::string file =
         make(std::string("\x80\x01\x11\x12\x80\x80\xfe\x13\x80\x00\x14\x80", 12));
     EXPECT_EQ(GetPixels(Make(file, EXPLICIT_VR)), "\x11\x12\x13\x13\x13\x14");
     EXPECT_EQ(GetPixels(Repeat(file, JPEG_LOSSLESS)), "\x11\x12\x13\x13\x13\x14");
     ExpectUndone(make("\xfd\x13"), EXPLICIT_VR);  // four pixels of six
+
+    const std::string samples = "abcdefghi";  // three of three bytes
+    const std::string odd = MakeEncapsulated({"", 24, 24, false, 1, false, 1, 1, 3}, RLE,
+                                             {EncodeRleFrame(samples, 3, 1, 3)});
+    EXPECT_EQ(Describe(Make(odd, EXPLICIT_VR)).pixelData, samples + '\0');
   }
-
-
-  // Three samples of three bytes: an odd size
-  TEST_P(CodecProgram, RleOf24BitsKeepsItsLastByte)
-  {
-    const SampleShape shape = {"", 24, 24, false, 1, false, 1, 1, 3};
-    const std::string samples = "abcdefghi";
-    const std::string file = MakeEncapsulated(shape, RLE, {EncodeRleFrame(samples, 3, 1, 3)});
-    EXPECT_EQ(Describe(Make(file, EXPLICIT_VR)).pixelData, samples + '\0');
-  }
-
 
   // DCMTK reads samples of fewer bits in another way than other libraries
   TEST_P(CodecProgram, NoJpegLsHasFewerThanEightBits)
@@ -642,37 +590,27 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, LossyJpegIsNearTheImage)
   {
     for (const SampleShape& shape : {MakeShape(8, false), MakeShape(8, false, 3),
                                      MakeShape(8, false, 3, true, 2), MakeShape(12, false)})
     {
-      const std::string file = MakeSampleImage(shape);
-
       for (const std::string target : {JPEG_BASELINE, JPEG_EXTENDED})
       {
         if (target == JPEG_EXTENDED || shape.bitsStored == 8)
         {
-          EXPECT_LT(MeasureLoss(file, target), 0.02) << target << ", " << ToText(shape);
+          EXPECT_LT(MeasureLoss(MakeSampleImage(shape), target), 0.02)
+              << target << ", " << ToText(shape);
         }
       }
     }
-  }
 
-
-  TEST_P(CodecProgram, BetterQualityIsLargerAndNearer)
-  {
     const std::string file = MakeSampleImage(MakeShape(12, false));
     EXPECT_LT(Make(file, JPEG_EXTENDED, 10).size(), Make(file, JPEG_EXTENDED, 95).size());
     EXPECT_LT(MeasureLoss(file, JPEG_EXTENDED, 95), MeasureLoss(file, JPEG_EXTENDED, 10));
     EXPECT_LT(MeasureLoss(file, JPEG_EXTENDED, 95), 0.005);
-  }
 
-
-  // Viewers without a window spread what Bits Stored allows: 12 of them would darken the image
-  TEST_P(CodecProgram, LossyJpegOfTwelveBitsDarkensNoImage)
-  {
+    // Viewers without a window spread what Bits Stored allows: 12 of them would darken the image
     const std::string made = Make(MakeSampleImage(MakeShape(10, false)), JPEG_EXTENDED);
     EXPECT_EQ(Describe(made).bitsStored, 10);
     const std::string pixels = GetPixels(Make(made, EXPLICIT_VR));
@@ -682,7 +620,6 @@ namespace OrthancPerf
       ASSERT_LT(static_cast<std::uint8_t>(pixels[i]), 4);  // the upper byte of 10 bits
     }
   }
-
 
   TEST_P(CodecProgram, DeclinesToLoseBitsThatAreNotStored)
   {
@@ -698,7 +635,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_P(CodecProgram, LossyColourBecomesLosslessWithTheSamplesItHas)
   {
     const std::string lossy = Make(MakeSampleImage(MakeShape(8, false, 3)), JPEG_BASELINE);
@@ -713,7 +649,6 @@ namespace OrthancPerf
       EXPECT_TRUE(GetPixels(Make(lossless, EXPLICIT_VR)) == GetPixels(decoded)) << target;
     }
   }
-
 
   // DICOM PS3.3 section C.7.6.1.1.5: once compressed with loss, always
   TEST_P(CodecProgram, WhatWasLossySaysSoWhenItIsDecoded)
@@ -743,7 +678,6 @@ namespace OrthancPerf
     }
   }
 
-
   // What GDCM alone writes: near-lossless JPEG-LS, and JPEG 2000
   using GdcmProgram = CodecProgram;
 
@@ -752,7 +686,6 @@ namespace OrthancPerf
                            testing::ValuesIn(*BuildPaths::GetGdcmProgram() == '\0'
                                                  ? std::vector<std::string>()
                                                  : std::vector<std::string>{"gdcm"}));
-
 
   TEST_P(GdcmProgram, Jpeg2000SaysWhatItsSamplesAre)
   {
@@ -774,7 +707,6 @@ namespace OrthancPerf
       EXPECT_TRUE(GetPixels(Repeat(file, JPEG_2000_LOSSLESS)) == GetPixels(file));
     }
   }
-
 
   TEST_P(GdcmProgram, LossyJpeg2000IsNearTheImageAndStaysWithinBitsStored)
   {
@@ -799,7 +731,6 @@ namespace OrthancPerf
               Make(MakeSampleImage(MakeShape(8, false)), JPEG_2000, 95).size());
   }
 
-
   TEST_P(GdcmProgram, Jpeg2000WithoutLossIsNoLossWhateverItMayHold)
   {
     const std::string file =
@@ -808,7 +739,6 @@ namespace OrthancPerf
     const std::string result = Make(file, EXPLICIT_VR);
     EXPECT_EQ(ReceivedFile(result).dataSet.Find(TAG_LOSSY_IMAGE_COMPRESSION), nullptr);
   }
-
 
   // T.87: no sample is off by more than NEAR
   TEST_P(GdcmProgram, NearLosslessKeepsItsBound)
@@ -830,7 +760,6 @@ namespace OrthancPerf
 
     EXPECT_LT(Make(file, JPEG_LS_LOSSY, 30).size(), Make(file, JPEG_LS_LOSSY, 95).size());
   }
-
 
   TEST_P(GdcmProgram, NearLosslessSamplesAtTheEndsOfTheirRangeAreDeclined)
   {
@@ -858,7 +787,6 @@ namespace OrthancPerf
       EXPECT_GE(ReadCodestreamHeader(CodestreamKind::JpegLs, frame).precision, 8u) << stored;
     }
   }
-
 
   // DICOM PS3.3 section C.7.5.1.1.2: the range of an image is that of what is not padding
   TEST_P(GdcmProgram, PaddingDoesNotTakeTheQuality)

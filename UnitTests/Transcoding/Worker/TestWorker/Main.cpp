@@ -159,7 +159,6 @@ namespace
        }},
   };
 
-
   // The deed is the source up to its first line break
   class MisbehavingEngine : public OrthancPerf::ITranscodingEngine
   {
@@ -177,7 +176,6 @@ namespace
     }
   };
 }
-
 
 int main()
 {

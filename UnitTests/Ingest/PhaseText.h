@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Phase.h"
+
+#include <string>
+
+namespace OrthancPerf
+{
+  // The phases that were observed, in milliseconds: "receive 3, prepare 4 = 7", with their total
+  inline std::string ToText(const PhaseDurations& phases)
+  {
+    const auto count = [](Duration time)
+    {
+      return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+    };
+    std::string text;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      if (const std::optional<Duration> time = phases.Get(phase))
+      {
+        text += (text.empty() ? "" : ", ") + std::string(ToLabel(phase)) + " " + count(*time);
+      }
+    }
+
+    return text + " = " + count(phases.GetTotal());
+  }
+}
