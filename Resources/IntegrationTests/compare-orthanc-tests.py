@@ -46,7 +46,6 @@ NAMESPACES = [
     *("unshare", "--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
 ]
 
-# Of GenerateConfigurationForTests.py and Run.py
 HTTP_PORT = 8042
 CREDENTIALS = "alice:orthanctest"
 
@@ -132,7 +131,6 @@ class Side:
         }
 
     def stop(self) -> None:
-        """Ends the run, if it has not come to its end."""
         if self._process is not None:
             self._process.kill()
 
@@ -145,7 +143,6 @@ def describe(kind: str, trace: str) -> str:
 
 
 def compare(options: argparse.Namespace) -> bool:
-    """Whether both sides fail alike."""
     without = Side("without", options.beside, options)
     with_plugin = Side("with", [*options.beside, options.plugin], options)
     sides = [without, with_plugin]

@@ -68,7 +68,6 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="session")
 def plugin() -> Path:
-    """The plugin, from the environment variable PERF_PLUGIN or the build folder."""
     path = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so")).resolve()
     assert path.exists(), f"there is no {path}: build it first (Resources/run-tests.sh does)"
     return path
@@ -110,26 +109,26 @@ def tmp_path(
         REAPER.remove(folder)
 
 
+def start(stack: ExitStack, test: str, folder: Path, arguments: dict[str, Any]) -> OrthancServer:
+    """Until the stack's end, and, if it needs no other server, some seconds beyond."""
+    server = OrthancServer(folder, **arguments)
+    if arguments.get("launcher") or OTHER_SERVERS & {*(arguments.get("options") or {})}:
+        return stack.enter_context(server)
+    server.start()
+    stack.callback(REAPER.take, server, test)
+    return server
+
+
 @pytest.fixture
 def start_orthanc(
     request: pytest.FixtureRequest, plugin: Path, tmp_path: Path
 ) -> Iterator[StartOrthanc]:
-    """Starts Orthanc with the plugin and DICOMweb; arguments as OrthancServer's."""
+    """Starts Orthanc with the plugin and DICOMweb, in the folder `below` of the test's own."""
     with ExitStack() as stack:
-
-        def start(**arguments: Any) -> OrthancServer:  # noqa: ANN401
-            arguments.setdefault("plugins", [plugin, DICOMWEB_PLUGIN])
-            server = OrthancServer(tmp_path, **arguments)
-            needs_others = arguments.get("launcher") or OTHER_SERVERS & {
-                *(arguments.get("options") or {})
-            }
-            if needs_others:
-                return stack.enter_context(server)
-            server.start()
-            stack.callback(REAPER.take, server, request.node.nodeid)
-            return server
-
-        yield start
+        defaults = {"plugins": [plugin, DICOMWEB_PLUGIN]}
+        yield lambda below="", **arguments: start(
+            stack, request.node.nodeid, tmp_path / below, defaults | arguments
+        )
 
 
 @pytest.fixture
@@ -139,15 +138,24 @@ def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
 
 
 @pytest.fixture(scope="module")
-def module_orthanc(
+def start_for_module(
     request: pytest.FixtureRequest, plugin: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[OrthancServer]:
-    folder = tmp_path_factory.mktemp("module")
-    server = OrthancServer(folder, plugins=[plugin, DICOMWEB_PLUGIN])
-    server.start()
-    yield server
-    REAPER.take(server, request.node.nodeid)
-    REAPER.remove(folder)
+) -> Iterator[StartOrthanc]:
+    """As `start_orthanc`, for all tests of a module; each server has a folder of its own."""
+    with ExitStack() as stack:
+        defaults = {"plugins": [plugin, DICOMWEB_PLUGIN]}
+
+        def start_one(**arguments: Any) -> OrthancServer:  # noqa: ANN401
+            folder = tmp_path_factory.mktemp("module")
+            stack.callback(REAPER.remove, folder)
+            return start(stack, request.node.nodeid, folder, defaults | arguments)
+
+        yield start_one
+
+
+@pytest.fixture(scope="module")
+def module_orthanc(start_for_module: StartOrthanc) -> OrthancServer:
+    return start_for_module()
 
 
 @pytest.fixture

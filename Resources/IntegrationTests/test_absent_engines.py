@@ -18,10 +18,8 @@ from harness.transcoding import (
     change,
     list_engines,
     list_transcodings,
-    read,
     renew,
     tune,
-    write,
 )
 
 PROGRAM = "OrthancPerfDcmtk"
@@ -35,39 +33,47 @@ def get_transcoding(server: OrthancServer) -> Json:
     return server.get_json("/perf/status")["Transcoding"]
 
 
-def get_not_in_effect(server: OrthancServer) -> list[str]:
-    return server.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+SPOILS: list[Callable[[Path], object]] = [
+    Path.unlink,
+    lambda path: path.write_text("#!/bin/sh\nexit 3\n", "ascii"),
+    lambda path: path.write_bytes(b"\x7fELF and no more"),
+    lambda path: path.chmod(0o644),
+]
 
 
-# ---- Programs that do not start -----------------------------------------------------------------
-
-
-def end_at_once(path: Path) -> None:
-    path.write_text("#!/bin/sh\nexit 3\n", "ascii")
-
-
-def forbid(path: Path) -> None:
-    path.chmod(0o644)
-
-
-def write_nonsense(path: Path) -> None:
-    path.write_bytes(b"\x7fELF and no more")
-
-
-@pytest.mark.parametrize("spoil", [end_at_once, write_nonsense, forbid])
+@pytest.mark.parametrize("spoil", SPOILS, ids=["missing", "ends at once", "nonsense", "forbidden"])
 def test_a_program_that_does_not_start_is_named_and_the_other_one_serves(
-    start_orthanc: StartOrthanc, plugin: Path, tmp_path: Path, spoil: Callable[[Path], None]
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    tmp_path: Path,
+    make_series: MakeSeries,
+    spoil: Callable[[Path], object],
 ) -> None:
     for name in (plugin.name, PROGRAM, OTHER_PROGRAM):
         shutil.copy(plugin.parent / name, tmp_path)
     spoil(tmp_path / PROGRAM)
-    orthanc = start_orthanc(plugins=[tmp_path / plugin.name])
+    configured = {"TransferSyntax": JPEG_LOSSLESS_SV1, "Engine": "dcmtk"}
+    perf = {"Tuning": {"IngestTranscoding": configured}}
+    orthanc = start_orthanc(plugins=[tmp_path / plugin.name], perf=perf)
     assert set(list_engines(orthanc)) == {"native", "gdcm"}
-    transcoding = get_transcoding(orthanc)
-    (reason,) = [engine["Reason"] for engine in transcoding["Engines"] if not engine["Available"]]
+    engines = get_transcoding(orthanc)["Engines"]
+    (reason,) = [engine["Reason"] for engine in engines if not engine["Available"]]
     assert reason.startswith(f"the program {PROGRAM} ")
     assert wait_until(lambda: f'the engine "dcmtk" is not available: {reason}' in orthanc.log)
-    assert transcoding["InEffect"] is True
+    assert wait_until(lambda: "instances are stored as received: " in orthanc.log)
+
+    content = make_series("store", 1)[0].read_bytes()
+    assert orthanc.get_file(orthanc.upload(content)) == content
+    assert list_transcodings(orthanc)[0]["Outcome"] == "Declined"
+    wish = {"IngestTranscoding": {"Engine": "dcmtk", "TransferSyntax": RLE}}
+    answer = orthanc.request("PUT", "/perf/tuning", json=wish)
+    assert (answer.status_code, answer.json()["Key"]) == (400, "IngestTranscoding.Engine")
+    assert '"native"' in answer.json()["Allowed"]
+
+    orthanc.delete_all()
+    tune(orthanc, Engine="native")
+    assert get_transcoding(orthanc)["InEffect"] is True
+    assert orthanc.get_file(orthanc.upload(content)) != content
 
 
 def test_without_any_program_native_serves_uncompressed_images(
@@ -85,13 +91,9 @@ def test_without_any_program_native_serves_uncompressed_images(
     assert PROGRAM in reasons["dcmtk"]
     assert OTHER_PROGRAM in reasons["gdcm"]
     content = make_series("store", 1)[0].read_bytes()
-    response = orthanc.request("POST", "/instances", data=content)
-    assert orthanc.get_file(response.json()["ID"]) != content
+    assert orthanc.get_file(orthanc.upload(content)) != content
     (done,) = list_transcodings(orthanc)
     assert (done["Engine"], done["Outcome"]) == ("native", "Transcoded")
-
-
-# ---- Targets and images that no engine covers ---------------------------------------------------
 
 
 def check_declined(server: OrthancServer, count: int, engine: str | None) -> None:
@@ -116,16 +118,16 @@ def test_a_target_that_the_engine_does_not_write_is_not_in_effect(
     transcoding = get_transcoding(orthanc)
     assert transcoding["InEffect"] is False
     assert 'the engine "native" writes' in transcoding["Reason"]
-    assert get_not_in_effect(orthanc) == [TARGET]
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == [TARGET]
     for image in make_series("store", 2):
-        orthanc.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+        orthanc.upload(image.read_bytes())
     check_declined(orthanc, 2, engine="native")
 
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     transcoding = get_transcoding(orthanc)
     assert transcoding["InEffect"] is True
     assert "Reason" not in transcoding
-    assert get_not_in_effect(orthanc) == []
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
 
 
 def test_images_that_no_engine_covers_are_counted_and_named(orthanc: OrthancServer) -> None:
@@ -135,18 +137,8 @@ def test_images_that_no_engine_covers_are_counted_and_named(orthanc: OrthancServ
     source = Path(get_testdata_file("rtdose_1frame.dcm"))
     for _ in range(3):
         content = change(source, renew)
-        response = orthanc.request("POST", "/instances", data=content)
-        assert orthanc.get_file(response.json()["ID"]) == content
+        assert orthanc.get_file(orthanc.upload(content)) == content
     check_declined(orthanc, 3, engine=None)
-
-
-# ---- Uploads that Orthanc refuses ---------------------------------------------------------------
-
-
-def make_without(keyword: str, content: Path) -> bytes:
-    image = read(content)
-    delattr(image, keyword)
-    return write(image)
 
 
 def test_what_orthanc_refuses_is_no_transcoding(
@@ -157,8 +149,8 @@ def test_what_orthanc_refuses_is_no_transcoding(
     uploads = [
         b"not DICOM at all",
         whole[: len(whole) // 2],
-        make_without("StudyInstanceUID", path),
-        make_without("SeriesInstanceUID", path),
+        change(path, lambda image: image.pop("StudyInstanceUID")),
+        change(path, lambda image: image.pop("SeriesInstanceUID")),
     ]
     list_engines(orthanc)
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)

@@ -28,10 +28,8 @@ COUNT = 60
 # Linux delays an acknowledgement for 40 ms; a busy machine wakes up later
 LINUX_STALL = (0.036, 0.090)
 
-# What a healthy server must bear without a word
 HEALTHY_SECONDS = 20
 
-# From here on, a disk is called slow: of FsyncRule
 SLOW_SYNC = 0.008
 
 # From here on, the machine is not the server's own: a share of its processors

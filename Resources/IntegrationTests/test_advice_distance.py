@@ -3,7 +3,8 @@
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,21 +46,31 @@ def store_from_afar(
     images: list[Image],
     environment: dict[str, str] | None = None,
 ) -> float:
-    """One association of storescu's at the far end: the seconds that it took."""
     command = ["storescu", "-aet", "FAR", "-aec", "ORTHANC", NEAR, str(server.dicom_port)]
     begin = time.perf_counter()
     distance.run([*command, *(str(image.path) for image in images)], environment)
     return time.perf_counter() - begin
 
 
-def send_to_afar(
-    distance: Distance, server: OrthancServer, identifiers: list[str], port: int
-) -> float:
-    """One association to the receiver at the far end, once it listens: the seconds."""
-    assert wait_until(lambda: distance.listens(port), START_SECONDS)
-    begin = time.perf_counter()
-    send(server, "far", identifiers)
-    return time.perf_counter() - begin
+@contextmanager
+def receive_afar(
+    distance: Distance,
+    start_orthanc: StartOrthanc,
+    images: list[Image],
+    environment: dict[str, str] | None = None,
+) -> Iterator[tuple[OrthancServer, Callable[[], object]]]:
+    """Orthanc, and what has it send all images over one association to the far end."""
+    port = find_free_port()
+    modality = {**describe_modality(port, "FAR"), "Host": FAR}
+    orthanc = start_orthanc(options={"DicomModalities": {"far": modality}})
+    identifiers = upload_to_send(orthanc, images)
+    receiver = distance.start(["storescp", "--ignore", str(port)], environment)
+    try:
+        assert wait_until(lambda: distance.listens(port), START_SECONDS)
+        yield orthanc, lambda: send(orthanc, "far", identifiers)
+    finally:
+        receiver.kill()
+        receiver.wait()
 
 
 def check_figures(finding: Json) -> None:
@@ -93,25 +104,35 @@ def test_a_fixed_receive_buffer_is_found_and_applying_the_remedy_ends_it(
 def test_a_fixed_send_buffer_is_found_and_applying_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], distance: Distance
 ) -> None:
-    port = find_free_port()
-    modality = {**describe_modality(port, "FAR"), "Host": FAR}
-    orthanc = start_orthanc(options={"DicomModalities": {"far": modality}})
-    identifiers = upload_to_send(orthanc, images)
-    tune_sockets(orthanc, SendBuffer=BUFFER)
-    receiver = distance.start(["storescp", "--ignore", str(port)])
-    try:
-        send_to_afar(distance, orthanc, identifiers, port)
+    with receive_afar(distance, start_orthanc, images) as (orthanc, send_all):
+        tune_sockets(orthanc, SendBuffer=BUFFER)
+        send_all()
         finding = advice.find(orthanc, "window-sending", "FAR")
         check_figures(finding)
         assert finding["Cost"]["EstimatedGain"] is None  # the receiver's own window may be next
         advice.apply(orthanc, finding)
         assert advice.goes_away(orthanc, "window-sending", 0)
-        send_to_afar(distance, orthanc, identifiers, port)
+        send_all()
         time.sleep(1)
         assert advice.goes_away(orthanc, "window-sending", 0)
-    finally:
-        receiver.kill()
-        receiver.wait()
+
+
+def test_a_window_that_the_peer_fixes_is_found(
+    start_orthanc: StartOrthanc, images: list[Image], distance: Distance
+) -> None:
+    small = {"TCP_BUFFER_LENGTH": str(BUFFER)}
+    with receive_afar(distance, start_orthanc, images, small) as (orthanc, send_all):
+        send_all()
+        finding = advice.find(orthanc, "window-sending", "FAR")
+        assert finding["Evidence"]["SetBy"] == "PeerReceiveBuffer"
+        check_figures(finding)
+        assert finding["Evidence"]["WindowLimited"] <= finding["Evidence"]["Busy"]
+
+        # What waits for the window is sent later, and is not what the receiver takes
+        assert advice.list_about(orthanc, "FAR") == ["window-sending"]
+        sent = [it["Phases"] for it in orthanc.get_json("/perf/instances?peer=FAR")]
+        median = {it: statistics.median(phases[it] for phases in sent) for it in ("Send", "Wait")}
+        assert median["Send"] > max(3 * ROUND_TRIP, 2 * median["Wait"])
 
 
 def test_a_buffer_that_the_peer_fixes_is_found(
@@ -132,33 +153,6 @@ def test_a_buffer_that_the_peer_fixes_is_found(
 
     # On a machine that is busy with other things, a transfer may be as slow for want of a processor
     assert any(goes_away_with_more_images() for _ in range(3))
-
-
-def test_a_window_that_the_peer_fixes_is_found(
-    start_orthanc: StartOrthanc, images: list[Image], distance: Distance
-) -> None:
-    port = find_free_port()
-    modality = {**describe_modality(port, "FAR"), "Host": FAR}
-    orthanc = start_orthanc(options={"DicomModalities": {"far": modality}})
-    identifiers = upload_to_send(orthanc, images)
-    receiver = distance.start(
-        ["storescp", "--ignore", str(port)], {"TCP_BUFFER_LENGTH": str(BUFFER)}
-    )
-    try:
-        send_to_afar(distance, orthanc, identifiers, port)
-        finding = advice.find(orthanc, "window-sending", "FAR")
-        assert finding["Evidence"]["SetBy"] == "PeerReceiveBuffer"
-        check_figures(finding)
-        assert finding["Evidence"]["WindowLimited"] <= finding["Evidence"]["Busy"]
-
-        # What waits for the window is sent later, and is not what the receiver takes
-        assert advice.list_about(orthanc, "FAR") == ["window-sending"]
-        sent = [it["Phases"] for it in orthanc.get_json("/perf/instances?peer=FAR")]
-        median = {it: statistics.median(phases[it] for phases in sent) for it in ("Send", "Wait")}
-        assert median["Send"] > max(3 * ROUND_TRIP, 2 * median["Wait"])
-    finally:
-        receiver.kill()
-        receiver.wait()
 
 
 @pytest.mark.alone  # it changes the whole machine's sysctl

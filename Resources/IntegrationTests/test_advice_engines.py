@@ -26,7 +26,6 @@ def images(make_series: MakeSeries) -> list[Image]:
 
 
 def send(server: OrthancServer, images: list[Image]) -> float:
-    """New instances each time: the seconds that it took."""
     server.delete_all()
     begin = time.perf_counter()
     store(server, images)
@@ -73,7 +72,6 @@ def test_a_slow_engine_is_found_and_auto_ends_it(
 
 
 def install(plugin: Path, folder: Path) -> Path:
-    """The plugin and its programs in a folder of their own."""
     folder.mkdir()
     for name in (plugin.name, *PROGRAMS):
         shutil.copy(plugin.parent / name, folder)

@@ -17,14 +17,12 @@ from harness import advice
 from harness.clients import store, upload
 from harness.images import Image
 from harness.metrics import wait_until
-from harness.orthanc import OrthancServer
 
 COUNT = 40
 
 # The plugin's mean of tasks that want to run goes back 3 s
 SETTLED = 6
 
-# The rules that judge by elapsed time
 STORING = {"fsync", "slow-storage", "index", "slow-commit"}
 
 pytestmark = pytest.mark.alone
@@ -33,15 +31,6 @@ pytestmark = pytest.mark.alone
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", 60)[:COUNT]
-
-
-# ---- An object storage: a plugin that holds the storage area, and takes its time -----------------
-
-
-def store_over(server: OrthancServer, images: list[Image], associations: int) -> None:
-    shares = [images[number::associations] for number in range(associations)]
-    with ThreadPoolExecutor(associations) as pool:
-        list(pool.map(lambda share: store(server, share), shares))
 
 
 def test_a_slow_object_storage_is_found_and_more_associations_end_it(
@@ -64,14 +53,12 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
     assert "associations" in finding["Remedy"]["Text"]
 
     def store_at_once() -> None:
-        store_over(orthanc, images, 16)
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda first: store(orthanc, images[first::16]), range(16)))
         assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
         assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
 
     assert advice.ends(orthanc, "slow-commit", store_at_once), orthanc.get_json("/perf/advice")
-
-
-# ---- A machine that is busy with something else -------------------------------------------------
 
 
 @contextmanager

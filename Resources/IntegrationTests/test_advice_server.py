@@ -33,7 +33,6 @@ from harness.slow_disk import (
 
 COUNT = 30
 
-# Of build-static-orthanc.sh: a newer release
 STATIC_ORTHANC = Path(
     os.environ.get("PERF_STATIC_ORTHANC", ROOT / "build" / "static-orthanc" / "Orthanc")
 ).resolve()
@@ -70,10 +69,7 @@ def load_anew(server: OrthancServer, load: Load) -> float:
 def check_remedy(
     start_orthanc: StartOrthanc, options: dict[str, Any], load: Load, identifier: str
 ) -> tuple[Json, Json]:
-    """The finding under this load, which its remedy ends; and the phases that it is about.
-
-    Where it promises a gain, the same load with the remedy must show it.
-    """
+    """The finding, which its remedy ends, and its phases; a promised gain must show."""
     orthanc = start_orthanc(options=options)
     seconds: list[float] = []
     finding = advice.find_under_load(
@@ -155,7 +151,6 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
 
 @pytest.fixture
 def memory() -> Iterator[Path]:
-    """A folder on a file system in memory."""
     with TemporaryDirectory(dir="/dev/shm") as folder:
         yield Path(folder)
 
@@ -191,7 +186,6 @@ def test_md5_sums_of_large_instances_are_found_and_the_remedy_ends_it(
 
 
 def time_lookup(server: OrthancServer, image: Image) -> float:
-    """The shortest of some look-ups of a stored instance, in seconds."""
     times = []
     for _ in range(5):
         begin = time.perf_counter()
@@ -217,7 +211,6 @@ def test_slow_lookups_are_found_and_an_upgrade_keeps_the_index_that_ends_them(
     # The plugin has measured during the self-test of its engines, which has the processors
     assert finding["Evidence"]["LookupTime"] > before / 4
 
-    # What the finding says
     orthanc.stop()
     command = re.search(r"sqlite3 '[^']+' '[^']+'", finding["Remedy"]["Text"])
     assert command is not None
@@ -227,7 +220,6 @@ def test_slow_lookups_are_found_and_an_upgrade_keeps_the_index_that_ends_them(
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.executescript(statements)
     orthanc.start()
-    # The self-test again
     assert wait_until(lambda: time_lookup(orthanc, images[0]) < before / 4, 60)
     after = time_lookup(orthanc, images[0])
     print(f"POST /tools/lookup: {before * 1000:.1f} ms, with the index {after * 1000:.1f} ms")

@@ -4,9 +4,7 @@
 import gzip
 import io
 import shutil
-import subprocess
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import list_pydicom_files, make_grey_image
 from harness.orthanc import Json, OrthancServer
+from harness.process import run
 from harness.transcoding import change, renew
 
 KEYS = ("ArchiveLevel", "HttpLevel", "PreviewLevel")
@@ -51,9 +50,10 @@ class Member:
     raw: bytes
     content: bytes
 
-    def begins_with_a_stored_block(self) -> bool:
-        """BTYPE is 00: RFC 1951 section 3.2.3."""
-        return self.raw[0] >> 1 & 3 == 0
+
+def begins_with_a_stored_block(deflated: bytes) -> bool:
+    """BTYPE is 00: RFC 1951 section 3.2.3."""
+    return deflated[0] >> 1 & 3 == 0
 
 
 def read_members(archive: bytes) -> list[Member]:
@@ -80,19 +80,12 @@ def check_by_other_programs(archive: bytes, folder: Path) -> None:
     path.write_bytes(archive)
     for command in (["unzip", "-tqq"], ["7z", "t"], ["bsdtar", "-xOf"]):
         if shutil.which(command[0]):
-            subprocess.run(
-                [*command, path],
-                check=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=600,
-            )
+            run([*command, path], text=False, check=True, timeout=600)
 
 
 def set_levels(server: OrthancServer, level: Json) -> None:
-    answer = server.request("PUT", "/perf/tuning", json={"Answers": dict.fromkeys(KEYS, level)})
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["Answers"] == dict.fromkeys(KEYS, level)
+    levels = dict.fromkeys(KEYS, level)
+    assert server.tune(Answers=levels)["Answers"] == levels
 
 
 def fetch_archive(server: OrthancServer, route: str = "archive") -> bytes:
@@ -138,14 +131,10 @@ def contents(make_series: MakeSeries) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def orthanc(
-    plugin: Path, tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes]
-) -> Iterator[OrthancServer]:
-    """One Orthanc for all tests that only change the levels."""
-    folder = tmp_path_factory.mktemp("answers")
-    with OrthancServer(folder, plugins=[plugin], options=COMPRESSING) as server:
-        clients.upload(server, list(contents.values()))
-        yield server
+def orthanc(start_for_module: StartOrthanc, contents: dict[str, bytes]) -> OrthancServer:
+    server = start_for_module(options=COMPRESSING)
+    clients.upload(server, list(contents.values()))
+    return server
 
 
 def fetch_all(server: OrthancServer) -> Json:
@@ -165,14 +154,12 @@ def fetch_all(server: OrthancServer) -> Json:
 
 
 def test_with_nothing_set_each_byte_is_what_it_is_without_the_plugin(
-    start_orthanc: StartOrthanc, contents: dict[str, bytes], tmp_path: Path
+    start_orthanc: StartOrthanc, contents: dict[str, bytes]
 ) -> None:
     options = COMPRESSING | {"StorageCompression": True}
-    folder = tmp_path / "plain"
-    folder.mkdir()
-    with OrthancServer(folder, options=options) as plain:
-        clients.upload(plain, list(contents.values()))
-        expected = fetch_all(plain)
+    plain = start_orthanc(below="plain", plugins=[], options=options)
+    clients.upload(plain, list(contents.values()))
+    expected = fetch_all(plain)
     assert len(expected["stored"]) == len(contents)
 
     orthanc = start_orthanc(options=options)
@@ -221,7 +208,7 @@ def test_archives_beyond_two_gigabytes_are_read_by_other_programs(
         uids = ("1.2.3", "1.2.3.4", f"1.2.3.4.{number}")
         path = tmp_path / "large.dcm"
         make_grey_image("LARGE", uids, 512, 1500).save_as(path, enforce_file_format=True)
-        orthanc.request("POST", "/instances", data=path.read_bytes()).raise_for_status()
+        orthanc.upload(path.read_bytes())
     path.unlink()
     for level in (0, 1):
         set_levels(orthanc, level)
@@ -238,17 +225,11 @@ def test_members_that_are_compressed_already_are_stored(
     orthanc: OrthancServer, contents: dict[str, bytes]
 ) -> None:
     names = {content: name for name, content in contents.items()}
-
-    def list_stored() -> set[str]:
+    for level, expected in (("default", []), (6, COMPRESSED), ("default", [])):
+        set_levels(orthanc, level)
         members = read_members(fetch_archive(orthanc))
-        return {names[one.content] for one in members if one.begins_with_a_stored_block()}
-
-    set_levels(orthanc, "default")
-    assert list_stored() == set()
-    set_levels(orthanc, 6)
-    assert list_stored() == set(COMPRESSED)
-    set_levels(orthanc, "default")
-    assert list_stored() == set()
+        stored = {names[one.content] for one in members if begins_with_a_stored_block(one.raw)}
+        assert stored == set(expected)
 
 
 def test_gzip_of_each_level_is_the_same_file(
@@ -283,7 +264,7 @@ def test_gzip_of_files_that_are_compressed_already_is_stored(
     for file in files:
         answer = fetch_compressed(orthanc, file)
         content = gzip.decompress(answer)
-        if answer[GZIP_HEADER] >> 1 & 3 == 0:  # BTYPE: RFC 1951 section 3.2.3
+        if begins_with_a_stored_block(answer[GZIP_HEADER:]):
             stored.add(names[content])
     assert stored == set(COMPRESSED)
 

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Associations: who asked for them, how they ended, and what they cost to set up."""
 
-import contextlib
-import socket
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from pynetdicom import AE
 from pynetdicom.sop_class import Verification
 
-from conftest import MakeSeries
+from conftest import MakeSeries, StartOrthanc
 from harness import clients, wire
 from harness.images import Image
-from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, PREFIX, scrape, wait_until
+from harness.metrics import (
+    ASSOCIATIONS,
+    PEER_INSTANCES,
+    PREFIX,
+    get_peer,
+    scrape,
+    wait_for,
+    wait_until,
+)
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import SlowReceiver, StoreScp, describe_modality, send, upload_to_send
 from harness.senders import associate, transfer
@@ -25,35 +29,20 @@ OPEN = PREFIX + "associations_open"
 
 STRANGERS = 300
 
-# What is over is counted within half a second
 SECONDS = 10
 
-# How long the slow receiver takes to answer a request for an association
 PATIENCE_ASKED = 1.0
 
 
 @pytest.fixture(scope="module")
-def ports() -> dict[str, int]:
-    return {
-        name: find_free_port()
-        for name in (
-            "SLOW",
-            "QUICK",
-            "REJECTED",
-            "NOBODY",
-            "FULL",
-            "NOROUTE",
-            "NONAME",
-            "CHOOSY",
-            "LATE",
-        )
-    }
+def ports() -> Iterator[dict[str, int]]:
+    names = "SLOW QUICK REJECTED NOBODY NOROUTE NONAME CHOOSY LATE"
+    with wire.full_queue() as full:
+        yield {name: find_free_port() for name in names.split()} | {"FULL": full}
 
 
 @pytest.fixture(scope="module")
-def orthanc(
-    plugin: Path, tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]
-) -> Iterator[OrthancServer]:
+def orthanc(start_for_module: StartOrthanc, ports: dict[str, int]) -> OrthancServer:
     """One Orthanc for all tests: each has peers of its own. It listens to its own title only."""
     modalities = {name.lower(): describe_modality(port, name) for name, port in ports.items()}
     modalities["nobody"]["Host"] = "localhost"
@@ -61,9 +50,7 @@ def orthanc(
     # connect(2) reaches no group: ENETUNREACH, whatever routes there are
     modalities["noroute"]["Host"] = "224.0.0.1"
     modalities["noname"]["Host"] = "nobody.invalid"  # RFC 6761
-    options = {"DicomCheckCalledAet": True, "DicomModalities": modalities}
-    with OrthancServer(tmp_path_factory.mktemp("orthanc"), [plugin], options=options) as server:
-        yield server
+    return start_for_module(options={"DicomCheckCalledAet": True, "DicomModalities": modalities})
 
 
 @pytest.fixture
@@ -71,34 +58,11 @@ def images(make_series: MakeSeries) -> list[Image]:
     return make_series("store", 5)
 
 
-def get_peer(server: OrthancServer, name: str, direction: str = "Receive") -> dict[str, Any]:
-    found = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == name]
-    assert len(found) == 1, f"{name} is there {len(found)} times"
-    return found[0][direction]
-
-
-def wait_for(server: OrthancServer, peer: str, outcome: str, direction: str = "receive") -> None:
-    """Until one association with this peer has ended so, and no other has."""
-
-    def has_ended() -> bool:
-        metrics = scrape(server)
-        labels = {"peer": peer, "direction": direction}
-        return metrics.sum(ASSOCIATIONS, **labels, outcome=outcome) == 1 and (
-            metrics.sum(ASSOCIATIONS, **labels) == 1
-        )
-
-    assert wait_until(has_ended, SECONDS), scrape(server).group(ASSOCIATIONS, "peer", "outcome")
-    associations = get_peer(server, peer, direction.capitalize())["Associations"]
-    assert associations[outcome.capitalize()] == 1
-    assert associations["Open"] == 0
-
-
 def test_a_peer_has_its_titles_version_and_pdu_length(
     orthanc: OrthancServer, images: list[Image]
 ) -> None:
     clients.store(orthanc, images, "TITLED", ["--max-pdu", "32768"])
-    wait_for(orthanc, "TITLED", "released")
-    peer = get_peer(orthanc, "TITLED")
+    peer = wait_for(orthanc, "TITLED", "released")
     assert peer["CallingTitle"] == "TITLED"
     assert peer["CalledTitle"] == "ORTHANC"
     assert peer["ImplementationVersion"].startswith("OFFIS_DCMTK_")
@@ -112,8 +76,7 @@ def test_a_peer_has_its_titles_version_and_pdu_length(
 
 def test_the_kernel_says_how_the_connection_is(orthanc: OrthancServer, images: list[Image]) -> None:
     clients.store(orthanc, images, "KERNEL")
-    wait_for(orthanc, "KERNEL", "released")
-    tcp = get_peer(orthanc, "KERNEL")["Tcp"]
+    tcp = wait_for(orthanc, "KERNEL", "released")["Tcp"]
     assert 0 < tcp["RoundTrip"] < 1
     assert tcp["SendMss"] > 500 and tcp["ReceiveMss"] > 500
     assert tcp["Retransmits"] >= 0  # a busy machine acknowledges late, also on loopback
@@ -139,31 +102,24 @@ def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list
 def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
     # On a busy machine pynetdicom may see the connection's end before the rejection that it read
     assert not associate(orthanc, "REJECTED", called="SOMEBODY").is_established
-    wait_for(orthanc, "REJECTED", "rejected")
-    assert get_peer(orthanc, "REJECTED")["CalledTitle"] == "SOMEBODY"
+    assert wait_for(orthanc, "REJECTED", "rejected")["CalledTitle"] == "SOMEBODY"
 
 
 @pytest.mark.parametrize(
     ("name", "outcome"),
-    [("NOBODY", "refused"), ("NOROUTE", "unreachable"), ("NONAME", "unresolved")],
+    [
+        ("NOBODY", "refused"),
+        ("NOROUTE", "unreachable"),
+        ("NONAME", "unresolved"),
+        ("FULL", "timeout"),
+    ],
 )
 def test_a_destination_that_cannot_be_called(
     orthanc: OrthancServer, name: str, outcome: str
 ) -> None:
     assert not orthanc.request("POST", f"/modalities/{name.lower()}/echo", json={}).ok
-    wait_for(orthanc, name, outcome, "send")
-    assert "ConnectTime" not in get_peer(orthanc, name, "Send")["Associations"]
-
-
-def test_a_destination_that_does_not_answer(orthanc: OrthancServer, ports: dict[str, int]) -> None:
-    """Linux drops what asks for a connection while as many wait as were asked for (listen(2))."""
-    with socket.create_server(("127.0.0.1", ports["FULL"]), backlog=0), contextlib.ExitStack() as s:
-        for _ in range(4):
-            waiting = s.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex(("127.0.0.1", ports["FULL"]))
-        assert not orthanc.request("POST", "/modalities/full/echo", json={}).ok
-    wait_for(orthanc, "FULL", "timeout", "send")
+    called = wait_for(orthanc, name, outcome, "send")["Associations"]
+    assert "ConnectTime" not in called
 
 
 def test_a_destination_that_rejects(orthanc: OrthancServer, ports: dict[str, int]) -> None:
@@ -173,9 +129,8 @@ def test_a_destination_that_rejects(orthanc: OrthancServer, ports: dict[str, int
     server = choosy.start_server(("127.0.0.1", ports["CHOOSY"]), block=False)
     assert not orthanc.request("POST", "/modalities/choosy/echo", json={}).ok
     server.shutdown()
-    wait_for(orthanc, "CHOOSY", "rejected", "send")
-    associations = get_peer(orthanc, "CHOOSY", "Send")["Associations"]
-    assert associations["LatestRejection"] == "called AE title not recognized"
+    rejected = wait_for(orthanc, "CHOOSY", "rejected", "send")["Associations"]
+    assert rejected["LatestRejection"] == "called AE title not recognized"
 
 
 def test_a_store_that_nobody_listens_to_fails_and_the_next_one_counts_as_ever(
@@ -249,40 +204,27 @@ def test_a_connection_without_an_association(orthanc: OrthancServer) -> None:
     assert wait_until(lambda: count() == before + 1, SECONDS)
 
 
-def wait_for_instances(server: OrthancServer, peer: str, count: int) -> list[dict[str, Any]]:
-    """What was sent to the peer, oldest first."""
-
-    def look() -> list[dict[str, Any]]:
-        return server.get_json(f"/perf/instances?peer={peer}")
-
-    assert wait_until(lambda: len(look()) == count, SECONDS), look()
-    return look()[::-1]
-
-
 def test_a_peer_that_is_slow_to_accept_stands_out(
     orthanc: OrthancServer, images: list[Image], ports: dict[str, int]
 ) -> None:
     before = scrape(orthanc).sum(SETUP + "_count", direction="send")
     identifiers = upload_to_send(orthanc, images)
-    with (
-        SlowReceiver(ports["SLOW"], association_seconds=PATIENCE_ASKED),
-        StoreScp(ports["QUICK"]),
-    ):
+    with SlowReceiver(ports["SLOW"], association_seconds=PATIENCE_ASKED), StoreScp(ports["QUICK"]):
         send(orthanc, "slow", identifiers)
         send(orthanc, "quick", identifiers)
 
-    slow = wait_for_instances(orthanc, "SLOW", len(images))
-    quick = wait_for_instances(orthanc, "QUICK", len(images))
-    assert slow[0]["Phases"]["Associate"] >= PATIENCE_ASKED
-    assert slow[0]["Phases"]["Connect"] < PATIENCE_ASKED
-    assert quick[0]["Phases"]["Associate"] < PATIENCE_ASKED
-    for instance in [*slow[1:], *quick[1:]]:
+    slow_peer = wait_for(orthanc, "SLOW", "released", "send")
+    quick_peer = wait_for(orthanc, "QUICK", "released", "send")
+    *slow, first = orthanc.get_json("/perf/instances?peer=SLOW")
+    *quick, quick_first = orthanc.get_json("/perf/instances?peer=QUICK")
+    assert len(slow) == len(quick) == len(images) - 1
+    assert first["Phases"]["Associate"] >= PATIENCE_ASKED
+    assert first["Phases"]["Connect"] < PATIENCE_ASKED
+    assert quick_first["Phases"]["Associate"] < PATIENCE_ASKED
+    for instance in [*slow, *quick]:
         assert {"Send", "Wait", "Idle"} <= set(instance["Phases"])
         assert not {"Connect", "Associate"} & set(instance["Phases"])
 
-    wait_for(orthanc, "SLOW", "released", "send")
-    wait_for(orthanc, "QUICK", "released", "send")
-    slow_peer, quick_peer = (get_peer(orthanc, name, "Send") for name in ("SLOW", "QUICK"))
     assert slow_peer["Associations"]["SetupTime"]["Latest"] >= PATIENCE_ASKED
     assert slow_peer["Associations"]["ConnectTime"]["Latest"] < PATIENCE_ASKED
     assert quick_peer["Associations"]["SetupTime"]["Latest"] < PATIENCE_ASKED

@@ -33,30 +33,17 @@ from harness.images import Image, make_grey_image
 from harness.large import SMALLEST_BUDGET, get_memory, tune_memory
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.process import is_running, list_children
+from harness.process import is_running, list_children, run
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
 from lab.__main__ import EXPERIMENTS, choose, parse_arguments
-from lab.cells import (
-    Bench,
-    Entry,
-    Factors,
-    Figure,
-    Figures,
-    Stage,
-    Turn,
-    take_turns,
-)
+from lab.cells import Bench, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
 from lab.large import THREADS, make_large, wait_beside
 from lab.line import Line, make_usual
-from lab.machine import (
-    fingerprint_lab,
-    fingerprint_place,
-    fingerprint_program,
-)
+from lab.machine import fingerprint_lab, fingerprint_place, fingerprint_program
 from lab.own import answer as answer_own
 from lab.own import check_room, list_open
 from lab.pages import fill, keep
@@ -164,6 +151,11 @@ class Site:
         return Results.read(self.path)
 
 
+def fail_if(condition: bool, error: BaseException) -> None:
+    if condition:
+        raise error
+
+
 def test_the_order_alternates() -> None:
     order: list[str] = []
 
@@ -183,17 +175,15 @@ def test_the_order_alternates() -> None:
     assert list(turn) == ["A", "B", "C"]
 
 
-def test_no_turn_begins_when_time_is_up() -> None:
-    assert len(take_turns({"A": dict}, make_stage(10), 0)) == 1
-
-
-def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt() -> None:
-    contestants = {"A": dict}
-    stage = make_stage(2, is_in_doubt=lambda turns: len(turns) < 5, most_turns=9)
-    assert len(take_turns(contestants, stage, 60)) == 5
-    assert len(take_turns(contestants, stage, 0)) == 1
-    stage = make_stage(2, is_in_doubt=lambda _: True, most_turns=4)
-    assert len(take_turns(contestants, stage, 60)) == 4
+@pytest.mark.parametrize(
+    ("turns", "doubted", "most", "seconds", "taken"),
+    [(10, 0, 0, 0, 1), (2, 5, 9, 60, 5), (2, 5, 9, 0, 1), (2, 99, 4, 60, 4)],
+)
+def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt_and_there_is_time(
+    turns: int, doubted: int, most: int, seconds: int, taken: int
+) -> None:
+    stage = make_stage(turns, is_in_doubt=lambda found: len(found) < doubted, most_turns=most)
+    assert len(take_turns({"A": dict}, stage, seconds)) == taken
 
 
 # As tabulated for the sign test, at 95 % (5 values do not suffice)
@@ -202,24 +192,22 @@ def test_the_median_is_enclosed_by_order_statistics(count: int, rank: int | None
     assert find_rank(count) == rank
 
 
-def test_the_ratio_is_taken_pair_by_pair() -> None:
-    comparison = Comparison("", "", "", "", "", [[(1, 2), (2, 4), (10, 10)]])
-    assert comparison.get_ratio() == Spread(2, 1, 2, None, None)
-
-
-def test_rounds_tell_how_sure_a_ratio_is() -> None:
-    rounds = [[(1, value), (1, value), (1, 9)] for value in (1, 2, 3, 4, 5, 6)]
-    assert Comparison("", "", "", "", "", rounds).get_ratio() == Spread(3.5, 1, 9, 1, 6)
+@pytest.mark.parametrize(
+    ("rounds", "ratio"),
+    [
+        ([[(1, 2), (2, 4), (10, 10)]], Spread(2, 1, 2, None, None)),
+        ([[(1, n), (1, n), (1, 9)] for n in (1, 2, 3, 4, 5, 6)], Spread(3.5, 1, 9, 1, 6)),
+    ],
+)
+def test_the_ratio_is_taken_pair_by_pair_and_rounds_tell_how_sure_it_is(
+    rounds: list[list[tuple[float, float]]], ratio: Spread
+) -> None:
+    assert Comparison("", "", "", "", "", rounds).get_ratio() == ratio
 
 
 def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
-
-    def interrupt(cell: str) -> None:
-        if cell == "B":
-            raise Interrupted
-
-    site.happen = interrupt
+    site.happen = lambda cell: fail_if(cell == "B", Interrupted())
     with pytest.raises(Interrupted):
         site.run()
     kept = Results.read(site.path)
@@ -232,12 +220,8 @@ def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Pa
 
 def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json", rounds=2)
-
-    def fail(cell: str) -> None:
-        if cell == "B" and site.measured.count("B") < 2:
-            raise ClientError("1 of 2 images are stored")
-
-    site.happen = fail
+    error = ClientError("1 of 2 images are stored")
+    site.happen = lambda cell: fail_if(cell == "B" and site.measured.count("B") < 2, error)
     results = site.run()
     assert [cell.failure for cell in results.cells] == ["", "1 of 2 images are stored", ""]
     assert [len(cell.rounds) for cell in results.cells] == [2, 0, 2]
@@ -247,14 +231,8 @@ def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_pat
 
 def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
-    opened: list[int] = []
-
-    def fail(number: int) -> None:
-        opened.append(number)
-        if len(opened) == 1:
-            raise RuntimeError("no port is free")
-
-    site.begin = fail
+    opened, error = [], RuntimeError("no port is free")
+    site.begin = lambda number: (opened.append(number), fail_if(len(opened) == 1, error))
     results = site.run()
     assert [cell.failure for cell in results.cells] == ["RuntimeError: no port is free", "", ""]
     assert Site(site.path).run().is_complete()
@@ -262,12 +240,8 @@ def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
 
 def test_servers_that_end_badly_have_measured_nothing(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
-
-    def fail() -> None:
-        if len(site.measured) == 4:
-            raise RuntimeError("Orthanc ended with -11")
-
-    site.end = fail
+    error = RuntimeError("Orthanc ended with -11")
+    site.end = lambda: fail_if(len(site.measured) == 4, error)
     results = site.run()
     assert [bool(cell.failure) for cell in results.cells] == [True, False, False]
     again = Site(site.path)
@@ -298,9 +272,7 @@ def test_nothing_that_the_lab_has_started_outlives_it() -> None:
         f"print(subprocess.check_output(['sh', '-c', {orphan!r}], text=True)); end_children()"
     )
     command = [sys.executable, "-c", script]
-    said = subprocess.run(
-        command, env=make_environment(), stdout=subprocess.PIPE, text=True, timeout=60, check=True
-    ).stdout
+    said = run(command, env=make_environment(), check=True).stdout
     assert not is_running(int(said))
 
 
@@ -595,7 +567,6 @@ def test_an_experiment_measures_all_its_cells(
 
 @pytest.mark.long
 def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Path) -> None:
-    """As nothing is measured beside large messages that come in meanwhile."""
     images = make_large()
     perf = {"Tuning": {"Memory": {"IngestBudget": SMALLEST_BUDGET}}}
     with OrthancServer(tmp_path, [plugin], perf, THREADS) as server:
@@ -685,18 +656,20 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
 
     content = first.read_bytes()
     first.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):
-        check_files(tmp_path, images)
+
+    def check_refused(whole: int, other: int) -> None:
+        expected = f"{whole} of 2 images are in files as sent, {other} other"
+        with pytest.raises(ClientError, match=expected):
+            check_files(tmp_path, images)
+
+    check_refused(1, 1)
     first.write_bytes(content[:-1000])
-    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):
-        check_files(tmp_path, images)
+    check_refused(1, 1)
     first.unlink()
-    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 0 other"):
-        check_files(tmp_path, images)
+    check_refused(1, 0)
     for name in ("first", "again"):
         (folder / name).write_bytes(content)
-    with pytest.raises(ClientError, match="2 of 2 images are in files as sent, 1 other"):
-        check_files(tmp_path, images)
+    check_refused(2, 1)
 
 
 OPTIONS = {"rate": 155, "lan_rate": 1000, "congestion": ["cubic", "bbr"]}
@@ -715,9 +688,7 @@ def test_what_is_sent_at_once_shares_the_rate_but_not_the_waits() -> None:
     assert many == pytest.approx(500_000 * 8 / 155e6)
 
 
-def test_a_table_has_a_row_for_each_contestant_and_what_was_published_below(
-    tmp_path: Path,
-) -> None:
+def test_a_table_has_a_row_for_each_contestant_and_what_was_published_below(tmp_path: Path) -> None:
     def place(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
         sender, _, distance = factors["Cell"].partition("; ")
         return (f"{sender}, {name}", distance) if distance else None
@@ -785,7 +756,7 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     users = {"AuthenticationEnabled": True, "RegisteredUsers": {"alice": "secret"}}
     server = start_orthanc(options=users, credentials=("alice", "secret"))
     (image,) = make_series("others", 1)
-    server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    server.upload(image.read_bytes())
     before = describe_state(server)
     port = find_free_port()
     files = f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
@@ -797,9 +768,7 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     system = {**environment, "SSL_CERT_FILE": str(certificate.certificate)}  # whom it trusts
     with serve_locations(https, tmp_path / "nginx"):
         command = make_command(Path("no plugin"), tmp_path, *arguments)
-        silent = subprocess.run(
-            command, env=system, stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
+        silent = run(command, env=system, stdin=subprocess.DEVNULL)
         command += ["--cacert", str(certificate.certificate)]
         assert "there is nobody to ask" in silent.stderr
         assert server.get_json("/perf/instances?peer=PERF_LAB") == []
@@ -820,7 +789,6 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
 
 
 def make_own(*turns: Turn) -> Results:
-    """A page's results of an Orthanc that exists already, a round a turn."""
     figures = EXPERIMENTS["own"].figures
     cell = Cell(
         {"Images": "20 CT"}, [[turn] for turn in turns], note=f"far away; {ADVICE}no finding"
@@ -887,16 +855,8 @@ def test_own_would_not_push_others_out() -> None:
 
 
 def run_own(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What it said; there is nobody to ask."""
     command = make_command(Path("no plugin"), folder, "own", url, *arguments)
-    return subprocess.run(
-        command,
-        env=make_environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
+    return run(command, env=make_environment(), stdin=subprocess.DEVNULL)
 
 
 @pytest.mark.long
@@ -1058,8 +1018,7 @@ def test_own_removes_what_a_run_that_was_killed_has_left(
     uids = (sent["StudyInstanceUID"], sent["SeriesInstanceUID"], "2.25.1")
     image = make_grey_image(sent["PatientID"], uids, 16)
     image.save_as(tmp_path / "late.dcm", enforce_file_format=True)
-    content = (tmp_path / "late.dcm").read_bytes()
-    server.request("POST", "/instances", data=content).raise_for_status()
+    server.upload((tmp_path / "late.dcm").read_bytes())
 
     elsewhere = {**sent, "URL": "http://198.51.100.1:8042"}
     path.write_text(json.dumps([sent, elsewhere]))
@@ -1129,10 +1088,7 @@ def test_own_watches_by_get_alone(
     log, shown = tmp_path / "access.log", tmp_path / "shown"
     location = f"access_log {log}; location / {{ proxy_pass {server.url}/; }}"
     images = make_series("watched", 40)
-    with (
-        serve_locations(location, tmp_path / "nginx") as url,
-        shown.open("w") as output,
-    ):
+    with serve_locations(location, tmp_path / "nginx") as url, shown.open("w") as output:
         arguments = ["own", url, "--watch", "10m", "--interval", "1"]
         command = make_command(Path("no plugin"), tmp_path, *arguments)
         watch = subprocess.Popen(command, env=make_environment(), stdout=output)

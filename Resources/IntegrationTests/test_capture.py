@@ -30,17 +30,11 @@ Differences = tuple[float, float, float]
 pytestmark = pytest.mark.alone
 
 
-def get_times(instance: dict[str, Any]) -> tuple[float, float, float]:
-    """When the first and the last byte of the request, and the last of the response, went by."""
+def get_differences(instance: dict[str, Any], request: Turn, response: Turn) -> Differences:
+    assert request.is_request and not response.is_request
     end = read_moment(instance["FinishedAt"])
     begin = end - instance["Duration"]
-    return begin, begin + instance["Phases"]["Receive"], end
-
-
-def get_differences(instance: dict[str, Any], request: Turn, response: Turn) -> Differences:
-    """Between the plugin's three times and those of the packets."""
-    assert request.is_request and not response.is_request
-    begin, received, end = get_times(instance)
+    received = begin + instance["Phases"]["Receive"]
     return abs(begin - request.first), abs(received - request.last), abs(end - response.last)
 
 

@@ -23,7 +23,6 @@ COUNT = 4
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    """A certificate that the server does not trust."""
     return make_certificate(tmp_path_factory.mktemp("stranger"))
 
 
@@ -180,9 +179,6 @@ def test_a_large_associate_request_is_no_instance(
     associations = peer["Receive"]["Associations"]
     assert associations["InstancesPerAssociation"] == 0
     assert "SetupTime" not in associations
-
-
-# ---- HTTPS
 
 
 def test_users_are_the_same_over_https(start_orthanc: StartOrthanc, https: dict[str, Any]) -> None:

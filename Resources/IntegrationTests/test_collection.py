@@ -35,7 +35,6 @@ COLLECTION = Path(os.environ.get("PERF_COLLECTION", "/nonexistent"))
 WAYS = ["rest", "cstore", "stow"]
 TARGETS = [JPEG_LOSSLESS_SV1, JPEG_LS, JPEG_2000_LOSSLESS, RLE, EXPLICIT, IMPLICIT]
 
-# What each engine writes of them
 WRITTEN = {
     "dcmtk": [target for target in TARGETS if target != JPEG_2000_LOSSLESS],
     "gdcm": TARGETS,
@@ -65,7 +64,6 @@ class Outcome:
 
 
 def send(server: OrthancServer, way: str, path: Path) -> str:
-    """The verdict."""
     if way == "cstore":
         command = ["dcmsend", "--decompress-never", "127.0.0.1", str(server.dicom_port), path]
         return str(subprocess.run(command, capture_output=True, check=False).returncode)

@@ -19,7 +19,6 @@ DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
 NO_RESOURCE = "00000000-00000000-00000000-00000000-00000000"
 JOB_SECONDS = 120
 
-# For those who wait for the end
 FAST = ["JPEGProcess14SV1", "RLELossless"]
 
 
@@ -28,7 +27,6 @@ def post(server: OrthancServer, **body: Json) -> requests.Response:
 
 
 def start(server: OrthancServer, **body: Json) -> str:
-    """The job's path."""
     answer = post(server, **body)
     assert answer.status_code == 200, answer.text
     assert answer.json()["Path"] == f"/jobs/{answer.json()['ID']}"
@@ -36,7 +34,6 @@ def start(server: OrthancServer, **body: Json) -> str:
 
 
 def finish(server: OrthancServer, path: str) -> Json:
-    """The job when it is over."""
     over = ("Success", "Failure")
     assert wait_until(lambda: server.get_json(path)["State"] in over, JOB_SECONDS)
     return server.get_json(path)
@@ -130,7 +127,6 @@ def test_a_comparison_is_paused_resumed_and_canceled(
     progress = server.get_json(path)["Progress"]
     assert progress < 100
 
-    # Paused is not over
     assert post(server, Resource=series).status_code == 409
 
     server.request("POST", f"{path}/resume", data="{}").raise_for_status()
@@ -140,7 +136,6 @@ def test_a_comparison_is_paused_resumed_and_canceled(
     assert job["State"] == "Failure"
     assert job["ErrorDescription"] == "This job was canceled"
 
-    # Resubmitted, it begins anew
     server.request("POST", f"{path}/resubmit", data="{}").raise_for_status()
     assert finish(server, path)["Content"]["FinishedInstances"] == 20
 

@@ -12,6 +12,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, Json, OrthancDidNotStartError, find_free_port
+from harness.process import run
 
 
 def make(
@@ -29,13 +30,7 @@ def make(
         "--http-port": str(http_port),
         "--dicom-port": str(dicom_port),
     }
-    return subprocess.run(
-        [script, *(word for option in options.items() for word in option)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run([script, *(word for option in options.items() for word in option)])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +106,7 @@ def test_a_modality_that_is_added_over_rest_has_its_place(
 
 @pytest.mark.parametrize(
     ("configured", "status"),
-    [
-        ({}, 200),
-        ({"RemoteAccessAllowed": True, "RegisteredUsers": {"al ice": "gEheim:7"}}, 401),
-    ],
+    [({}, 200), ({"RemoteAccessAllowed": True, "RegisteredUsers": {"al ice": "gEheim:7"}}, 401)],
 )
 def test_run_orthanc_asks_for_a_password_where_others_are_let_in(
     plugin: Path, tmp_path: Path, configured: Json, status: int

@@ -6,15 +6,13 @@ One server takes everything that the module sends; each test looks at one side o
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from pathlib import Path
 
 import pydicom
 import pytest
 
-from conftest import MakeSeries
+from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image, list_pydicom_files
 from harness.metrics import (
@@ -26,7 +24,7 @@ from harness.metrics import (
     scrape_when_counted,
     wait_until,
 )
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import OrthancServer
 
 COUNT = 50  # by each way
 
@@ -90,23 +88,16 @@ class Traffic:
 
 
 @pytest.fixture(scope="module")
-def traffic(
-    plugin: Path, make_series: MakeSeries, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Traffic]:
-    with OrthancServer(
-        tmp_path_factory.mktemp("counts"),
-        plugins=[plugin, DICOMWEB_PLUGIN],
-        lua=[REFUSE_ONE_PATIENT],
-    ) as server:
-        traffic = Traffic(server)
-        traffic.store(make_series("store", COUNT))
-        traffic.upload([image.read_bytes() for image in make_series("upload", COUNT)], parallel=4)
-        traffic.upload_zip(make_series("zip", COUNT))
-        traffic.store_over_web(make_series("web", COUNT))
-        traffic.upload([path.read_bytes() for path in list_pydicom_files()])
-        traffic.upload([b"This is not DICOM." * (number + 1) for number in range(10)])
-        traffic.upload([image.read_bytes() for image in make_series("refused", 10)])
-        yield traffic
+def traffic(start_for_module: StartOrthanc, make_series: MakeSeries) -> Traffic:
+    traffic = Traffic(start_for_module(lua=[REFUSE_ONE_PATIENT]))
+    traffic.store(make_series("store", COUNT))
+    traffic.upload([image.read_bytes() for image in make_series("upload", COUNT)], parallel=4)
+    traffic.upload_zip(make_series("zip", COUNT))
+    traffic.store_over_web(make_series("web", COUNT))
+    traffic.upload([path.read_bytes() for path in list_pydicom_files()])
+    traffic.upload([b"This is not DICOM." * (number + 1) for number in range(10)])
+    traffic.upload([image.read_bytes() for image in make_series("refused", 10)])
+    return traffic
 
 
 @pytest.fixture(scope="module")
@@ -122,20 +113,13 @@ def test_the_clients_saw_every_kind_of_outcome(traffic: Traffic) -> None:
     assert traffic.instances["RestApi", "failed"] > 10
 
 
-def test_every_instance_is_counted_by_its_origin_and_outcome(
+def test_every_instance_is_counted_by_its_origin_and_outcome_and_every_byte(
     traffic: Traffic, metrics: Metrics
 ) -> None:
     assert metrics.group(INSTANCES, "origin", "outcome") == traffic.instances
-
-
-def test_bytes_are_counted_exactly(traffic: Traffic, metrics: Metrics) -> None:
     assert metrics.group(BYTES, "origin") == traffic.bytes
-
-
-def test_nothing_stays_in_flight(traffic: Traffic, metrics: Metrics) -> None:
     assert IN_FLIGHT in metrics.list_names()
     assert metrics.group(IN_FLIGHT, "origin") == {}
-    assert traffic.server.get_json("/system")["Name"] == "Test"
 
 
 def test_uploaded_files_are_stored_byte_by_byte(traffic: Traffic) -> None:
@@ -149,12 +133,10 @@ def test_data_sets_sent_by_dicom_are_stored_unchanged(traffic: Traffic) -> None:
         assert pydicom.dcmread(BytesIO(stored)) == pydicom.dcmread(image.path)
 
 
-def test_the_latest_instances_tell_the_same_outcomes(traffic: Traffic, metrics: Metrics) -> None:
+def test_the_latest_instances_tell_the_same_outcomes(traffic: Traffic) -> None:
     listed = traffic.server.get_json("/perf/instances?limit=1000")
     assert len(listed) == min(1000, traffic.instances.total())
-    refused = [entry for entry in listed if entry["Outcome"] == "Discarded"]
-    assert len(refused) == 10
-    assert metrics.sum(INSTANCES) == traffic.instances.total()
+    assert [entry["Outcome"] for entry in listed].count("Discarded") == 10
 
 
 def test_an_instance_that_its_sender_gives_up_is_not_counted(orthanc: OrthancServer) -> None:

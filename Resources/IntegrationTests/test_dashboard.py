@@ -68,8 +68,6 @@ def look(url: str, test: str, **environment: str) -> None:
 def keep_storing(
     server: OrthancServer, images: Sequence[Image], title: str
 ) -> AbstractContextManager[None]:
-    """storescu, again and again, while the body runs."""
-
     def store(is_over: threading.Event) -> None:
         while not is_over.is_set():
             clients.store(server, images, title=title)
@@ -154,7 +152,6 @@ def test_a_clock_that_is_set_back(orthanc: OrthancServer) -> None:
 
 
 def send_nonsense(server: OrthancServer) -> None:
-    """64 KiB that are no association, and an association that calls itself 64 KiB of HTML."""
     html = b"<script>alert(1)</script>" * 2600
     request = wire.make_associate_request(b"<i>NONSENSE</i>", implementation=html[:65000])
     for content in [html, bytes(range(256)) * 256, request]:

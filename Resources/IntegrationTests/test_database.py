@@ -54,13 +54,9 @@ def proxy(postgresql: PostgreSqlServer) -> Iterator[DelayingProxy]:
 # The proxy first, so that it ends last: Orthanc needs its database until it has stopped
 @pytest.fixture
 def start_with_database(
-    proxy: DelayingProxy,
-    start_orthanc: StartOrthanc,
-    postgresql: PostgreSqlServer,
-    plugin: Path,
+    proxy: DelayingProxy, start_orthanc: StartOrthanc, postgresql: PostgreSqlServer, plugin: Path
 ) -> StartOrthanc:
-    """Starts Orthanc with an empty database; arguments as those of the plugin's options, and
-    whether what is stored is synced."""
+    """Starts Orthanc with an empty database; arguments as those of the plugin's options."""
 
     def start(is_synced: bool = True, **options: Any) -> OrthancServer:  # noqa: ANN401
         postgresql.query("DROP DATABASE IF EXISTS orthanc")
@@ -176,10 +172,7 @@ def before_others(postgresql: PostgreSqlServer) -> Iterator[None]:
 def measure(
     server: OrthancServer, proxy: DelayingProxy, images: Sequence[Image], round_trip: float
 ) -> Measured:
-    """Stores images of one series, with a database that is so far away, and asks for advice.
-
-    Orthanc has begun anew: the finding, if there is one, is about these images alone.
-    """
+    """What is said of images that are stored with a database so far away."""
     server.delete_all()
     server.begin_anew()
     proxy.round_trip = round_trip

@@ -24,6 +24,7 @@ import yaml
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients
 from harness.clients import get_output
+from harness.compatibility import check_engine
 from harness.container import (
     NOBODY,
     ORTHANC_USER,
@@ -36,10 +37,10 @@ from harness.container import (
     unpack_jodogne,
     unpack_orthancteam,
 )
-from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.portable import OTHER_ROOTS
-from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, get_syntax, read_stored, tune
+from harness.process import run
+from harness.transcoding import TARGETS
 from harness.tuning import tune_sockets
 
 DOCKER = ROOT / "Resources" / "Docker"
@@ -162,10 +163,7 @@ def test_grafana_is_told_of_the_folder_with_the_dashboard_and_of_prometheus() ->
 
 
 def configure(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
-    """The configuration that the image makes of environment variables, and the plugins it enables.
-
-    In a process of its own, with the image's files and ours in one folder, as in the image.
-    """
+    """What the image makes of environment variables, and the plugins that it enables."""
     startup = folder / "startup"
     if not startup.exists():
         shutil.copytree(need(CONFIGURATOR), startup)
@@ -180,16 +178,8 @@ configurator.mergeConfigFromDefaults()
 print(json.dumps([configurator.configuration, configurator.getEnabledPlugins(),
                   configurator.hasErrors]))
 """
-    output = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=startup,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    ).stdout
-    configuration, enabled, has_errors = json.loads(output.splitlines()[-1])
+    finished = run([sys.executable, "-c", program], cwd=startup, env=environment, check=True)
+    configuration, enabled, has_errors = json.loads(finished.stdout.splitlines()[-1])
     assert not has_errors
     return {**configuration, "Enabled": enabled}
 
@@ -204,14 +194,10 @@ def test_the_image_enables_the_plugin_when_it_is_asked_to(tmp_path: Path) -> Non
     with_a_key = configure(tmp_path, {"ORTHANC__PERF__SOCKET_PROBE": "false"})
     assert with_a_key["Perf"] == {"SocketProbe": False, "Enable": True}
     assert "Perf" in with_a_key["Enabled"]
-    refused = configure(
-        tmp_path, {"PERF_PLUGIN_ENABLED": "false", "ORTHANC__PERF__SOCKET_PROBE": "false"}
-    )
-    assert "Perf" not in refused["Enabled"]
-    switched_off = configure(
-        tmp_path, {"PERF_PLUGIN_ENABLED": "true", "ORTHANC__PERF__ENABLE": "false"}
-    )
-    assert switched_off["Perf"] == {"Enable": False}
+    no = {"PERF_PLUGIN_ENABLED": "false", "ORTHANC__PERF__SOCKET_PROBE": "false"}
+    assert "Perf" not in configure(tmp_path, no)["Enabled"]
+    off = {"PERF_PLUGIN_ENABLED": "true", "ORTHANC__PERF__ENABLE": "false"}
+    assert configure(tmp_path, off)["Perf"] == {"Enable": False}
 
 
 @pytest.mark.parametrize("password", ["secret", "12345678", "true", "a b'c\"d\\e"])
@@ -238,20 +224,17 @@ def test_the_image_understands_the_variables_of_the_compose_file(
 # ---- At work, with less than it is used to ----------------------------------------------------
 
 
-def judge_at_work(server: OrthancServer, images: list[Image]) -> None:
-    """Instances come in, connections are tuned, each engine transcodes, the dashboard answers."""
+def judge_at_work(server: OrthancServer, make_series: MakeSeries) -> None:
+    """Images come in, sockets are tuned, engines transcode, the dashboard answers; it stops."""
+    images = make_series("docker", 5)
     clients.store(server, images)
     page = server.get("/perf", headers={"Accept": "text/html"}).text
     assert page.lower().startswith("<!doctype html>")
     for preset in ("stock", "tuned"):
         assert tune_sockets(server, Preset=preset)["Preset"] == preset
-    for engine, target in {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}.items():
-        tune(server, Engine=engine, TransferSyntax=target)
-        server.delete_all()  # or else Orthanc refuses them, unless it is configured otherwise
-        clients.store(server, images)
-        for image in images:
-            stored = read_stored(server, server.find_instance(image.sop_instance_uid))
-            assert get_syntax(stored) == target, f"{engine}: {server.log}"
+    for engine in TARGETS:
+        check_engine(server, engine, images)
+    assert server.stop() == 0, server.log
 
 
 @pytest.fixture
@@ -267,32 +250,24 @@ def here(plugin: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "limits",
     [
-        pytest.param(Limits(read_only=True, user=NOBODY), id="read-only and not root"),
-        pytest.param(Limits(seccomp=PROFILE), id="seccomp"),
-        pytest.param(Limits(read_only=True, user=NOBODY, seccomp=PROFILE), id="all of them"),
+        Limits(read_only=True, user=NOBODY),
+        Limits(seccomp=PROFILE),
+        Limits(read_only=True, user=NOBODY, seccomp=PROFILE),
     ],
+    ids=["read-only and not root", "seccomp", "all of them"],
 )
 def test_it_is_at_work_with_what_a_container_leaves_it(
-    limits: Limits,
-    here: Path,
-    start_orthanc: StartOrthanc,
-    make_series: MakeSeries,
-    tmp_path: Path,
+    limits: Limits, here: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
     if limits.seccomp:
         need(limits.seccomp)
-    server = start_orthanc(
-        plugins=[here],
-        launcher=confine(tmp_path, limits),
-    )
+    server = start_orthanc(plugins=[here], launcher=confine(tmp_path, limits))
     judge_limits(server, limits)
-    judge_at_work(server, make_series("docker", 5))
     assert server.get_json("/perf/status")["Probe"]["Installed"]
-    assert server.stop() == 0, server.log
+    judge_at_work(server, make_series)
 
 
 def judge_limits(server: OrthancServer, limits: Limits) -> None:
-    """That the process really has no more than that."""
     status = Path(f"/proc/{server.pid}/status").read_text("ascii")
     if limits.user is not None:
         assert re.search(rf"^Uid:\s+{limits.user}\s+{limits.user}", status, re.MULTILINE)
@@ -307,16 +282,12 @@ def judge_limits(server: OrthancServer, limits: Limits) -> None:
 def test_without_proc_it_says_what_does_not_work_and_the_rest_does(
     here: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
-    server = start_orthanc(
-        plugins=[here],
-        launcher=confine(tmp_path, Limits(proc=False)),
-    )
-    judge_at_work(server, make_series("docker", 5))
+    server = start_orthanc(plugins=[here], launcher=confine(tmp_path, Limits(proc=False)))
     probe = server.get_json("/perf/status")["Probe"]
     assert (probe["Installed"], probe["Reason"]) == (False, NO_MAPS)
+    judge_at_work(server, make_series)
     assert f"the socket probe cannot be installed: {NO_MAPS}; DICOM sockets" in server.log
     assert f"Orthanc's plugin lock was not found: {NO_MAPS}\n" in server.log
-    assert server.stop() == 0, server.log
 
 
 # ---- The images -------------------------------------------------------------------------------
@@ -335,8 +306,18 @@ def context(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def container(tmp_path: Path) -> Path:
+    (tmp_path / "container").mkdir()
+    return tmp_path / "container"
+
+
+@pytest.fixture
+def ports() -> list[int]:
+    return [find_free_port(), find_free_port()]
+
+
 def find_volume() -> str:
-    """Where install.md mounts the volume with the images."""
     (volume,) = set(re.findall(r"-v images:(\S+)", PAGE.read_text("utf-8")))
     return volume
 
@@ -412,23 +393,20 @@ def orthancteam(context: Path, bare_orthancteam: ContainerImage) -> ContainerIma
 @pytest.mark.parametrize(
     "limits",
     [
-        pytest.param(Limits(), id="as it comes"),
-        pytest.param(
-            Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE),
-            id="read-only, not root, seccomp",
-        ),
-        pytest.param(Limits(user=ORTHANC_USER), id="not root"),
+        Limits(),
+        Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE),
+        Limits(user=ORTHANC_USER),
     ],
+    ids=["as it comes", "read-only, not root, seccomp", "not root"],
 )
 def test_it_is_at_work_in_orthancteam_s_image(
     limits: Limits,
     orthancteam: ContainerImage,
     start_orthanc: StartOrthanc,
     make_series: MakeSeries,
-    tmp_path: Path,
+    container: Path,
+    ports: list[int],
 ) -> None:
-    ports = [find_free_port(), find_free_port()]
-    (tmp_path / "container").mkdir()
     environment = make_environment(
         ports,
         PERF_PLUGIN_ENABLED="true",
@@ -436,15 +414,14 @@ def test_it_is_at_work_in_orthancteam_s_image(
         # Or else the image wants to write /etc/hostid
         GENERATE_HOST_ID_IF_MISSING="false" if limits.read_only else "true",
     )
-    launcher = orthancteam.run(tmp_path / "container", limits, volume=find_volume())
+    launcher = orthancteam.run(container, limits, volume=find_volume())
     server = start_image(start_orthanc, launcher, ports, environment)
     judge_limits(server, limits)
     own = (orthancteam.layers / "usr/local/bin/Orthanc").exists()
     program = str(Path(f"/proc/{server.pid}/exe").readlink())
     assert program.endswith("/usr/local/bin/Orthanc" if own else "/usr/sbin/Orthanc")
     assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
-    judge_at_work(server, make_series("docker", 5))
-    assert server.stop() == 0, server.log
+    judge_at_work(server, make_series)
 
 
 @needs_mounts
@@ -453,16 +430,13 @@ def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
     bare_orthancteam: ContainerImage,
     start_orthanc: StartOrthanc,
     make_series: MakeSeries,
-    tmp_path: Path,
+    container: Path,
+    ports: list[int],
 ) -> None:
-    ports = [find_free_port(), find_free_port()]
-    (tmp_path / "container").mkdir()
     plugins = Path("/usr/share/orthanc/plugins")
     mounts = {context / name: str(plugins / name) for name in [LIBRARY, *PROGRAMS]}
-    launcher = bare_orthancteam.run(tmp_path / "container", Limits(), mounts)
-    server = start_image(start_orthanc, launcher, ports, make_environment(ports))
-    judge_at_work(server, make_series("docker", 5))
-    assert server.stop() == 0, server.log
+    launcher = bare_orthancteam.run(container, Limits(), mounts)
+    judge_at_work(start_image(start_orthanc, launcher, ports, make_environment(ports)), make_series)
 
 
 @needs_mounts
@@ -472,22 +446,19 @@ def test_it_is_at_work_in_jodogne_s_image(
     context: Path,
     start_orthanc: StartOrthanc,
     make_series: MakeSeries,
-    tmp_path: Path,
+    container: Path,
+    ports: list[int],
 ) -> None:
     sources = need(CLONES / "OrthancDocker")
-    root = find_newest_root()
-    ports = [find_free_port(), find_free_port()]
-    image = unpack_jodogne(sources, root, tmp_path / "layers", ports)
+    layers = container.parent / "layers"
+    image = unpack_jodogne(sources, find_newest_root(), layers, ports)
     mounts = {}
     if way == "Dockerfile":
         build(DOCKER / "Dockerfile.jodogne", context, image.layers)
     else:
         mounts = {context: "/usr/share/orthanc/plugins"}
-    (tmp_path / "container").mkdir()
-    launcher = image.run(tmp_path / "container", Limits(), mounts)
-    server = start_image(start_orthanc, launcher, ports)
-    judge_at_work(server, make_series("docker", 5))
-    assert server.stop() == 0, server.log
+    launcher = image.run(container, Limits(), mounts)
+    judge_at_work(start_image(start_orthanc, launcher, ports), make_series)
 
 
 def find_newest_root() -> Path:

@@ -20,7 +20,8 @@ from harness.documents import (
 )
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
-from harness.transcoding import list_engines
+from harness.transcoding import list_engines, tune
+from harness.tuning import tune_sockets
 
 # It waits for a finding about stalls, which a busy processor's takes the place of
 pytestmark = pytest.mark.pair
@@ -34,24 +35,20 @@ JOB = r"/jobs/[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}"
 SECONDS = 60
 
 
-def tune(server: OrthancServer, document: dict[str, Any]) -> None:
-    server.request("PUT", "/perf/tuning", json=document).raise_for_status()
-
-
 def make_traffic(server: OrthancServer, make_series: MakeSeries) -> None:
     """What documents speak of: images by HTTP and C-STORE, transcoded, failed, stalled, read."""
     images = make_series("upload", 20)
     list_engines(server)  # once they are tested
 
     for target in ("JPEGProcess14SV1", ""):
-        tune(server, {"IngestTranscoding": {"TransferSyntax": target}})
+        tune(server, TransferSyntax=target)
         server.delete_all()
         for image in images:
-            server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+            server.upload(image.read_bytes())
     assert server.request("POST", "/instances", data=b"This is not DICOM.").status_code == 400
 
-    tune(server, {"DicomSockets": {"TcpNoDelay": False}})
-    tune(server, {"DicomSockets": {"TcpQuickAck": False}})
+    tune_sockets(server, TcpNoDelay=False)
+    tune_sockets(server, TcpQuickAck=False)
     clients.store(server, make_series("store", 40), title="CT_ROOM_1")
     advice.find(server, "delayed-ack", "CT_ROOM_1")
 

@@ -106,5 +106,4 @@ def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: M
 
 
 def make_small(content: bytes) -> bytes:
-    """The same instance without its pixels, which come last."""
     return content[: content.rindex(b"\xe0\x7f\x10\x00")]

@@ -82,7 +82,6 @@ PATIENCE = 120.0  # of a client, seconds
 # MaximumConnectionRetries and ConnectionRetryInterval)
 ANSWER_SECONDS = 30
 
-# Then these tries are over
 GIVEN_UP_SECONDS = 65
 
 # What no fault here is to be taken for: senders are on this machine, and few, and nothing is sent
@@ -97,7 +96,6 @@ UNTRUE = {
     "window-sending",
 }
 
-# As test_robustness.py, for the same reasons
 TOLERATED_DESCRIPTORS = 4
 
 # Orthanc's cache of files has 128 MB, and its threads' heaps keep what images once took
@@ -146,7 +144,8 @@ class Patient:
             f"acknowledged, and lost: {ledger.find_lost(self.server)}\n{self.server.log}"
         )
         if self.has_plugin and not survived:
-            self._check_begun_anew()
+            assert scrape(self.server).sum(INSTANCES) == 0
+            assert scrape(self.server).sum(STARTED) > self._before.sum(STARTED)
         if self.has_plugin and survived:
             self._check_settled(answers)
             case.after(self, answers)
@@ -169,9 +168,6 @@ class Patient:
     def list_latest(self) -> list[Json]:
         return self.server.get_json("/perf/instances", params={"limit": DURING})
 
-    def list_reasons(self) -> set[str]:
-        return {instance["Reason"] for instance in self.list_latest() if "Reason" in instance}
-
     def _send(self, ledger: Ledger, images: list[Image], case: "Case") -> Counter[Answer]:
         """Where senders wait in vain, they give up once /perf has shown for a while that all their
         images have arrived. Without the plugin nobody can say that, and nothing asks for it."""
@@ -181,18 +177,15 @@ class Patient:
         arrived: list[float] = []
 
         def is_enough() -> bool:
-            if not arrived and self._count_arrived() == len(images):
+            now = scrape(self.server)  # those in flight, or with an outcome
+            count = now.sum(IN_FLIGHT) + now.sum(INSTANCES) - self._before.sum(INSTANCES)
+            if not arrived and count == len(images):
                 arrived.append(time.monotonic())
             return bool(arrived) and time.monotonic() > arrived[0] + case.patience
 
         answers = ledger.send(self.server, images, PATIENCE, place, is_enough)
         self.waited = time.monotonic() - arrived[0] if arrived else 0
         return answers
-
-    def _count_arrived(self) -> int:
-        """Instances of this fault that are in flight, or have an outcome."""
-        now = scrape(self.server)
-        return int(now.sum(IN_FLIGHT) + now.sum(INSTANCES) - self._before.sum(INSTANCES))
 
     def _remember(self) -> None:
         if self._measured != self.server.pid:
@@ -204,11 +197,6 @@ class Patient:
     def _measure(self) -> None:
         self._descriptors = count_descriptors(self.server.pid)
         self._memory = get_resident_bytes(self.server.pid)
-
-    def _check_begun_anew(self) -> None:
-        now = scrape(self.server)
-        assert now.sum(INSTANCES) == 0
-        assert now.sum(STARTED) > self._before.sum(STARTED)
 
     def _check_settled(self, answers: Counter[Answer]) -> None:
         """What /perf has counted is what clients were told. Of what they were not told anything,
@@ -284,7 +272,7 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     assert patient.count("failed", origin="RestApi") == BY_HTTP
     assert patient.count("failed", origin="Plugins") == BY_STOW
     assert patient.count_more(PEER_INSTANCES, peer=TITLE) == BY_CSTORE
-    reasons = patient.list_reasons()
+    reasons = {found["Reason"] for found in patient.list_latest() if "Reason" in found}
     assert all(reason.endswith(STORAGE_FAILED) for reason in reasons), reasons
     minute = patient.server.get_json("/perf/status")["Windows"][1]["Receive"]
     assert minute["Outcomes"]["Failed"] >= DURING, minute
@@ -600,7 +588,6 @@ def check_no_worse(case: Case, fault: Fault, seen: Sequence[Seen], plain: Sequen
 
 
 def make_large(image: Image, frames: int, folder: Path) -> Image:
-    """The same instance with so many frames."""
     content = read(image.path)
     content.NumberOfFrames = frames
     content.PixelData *= frames

@@ -7,7 +7,6 @@ Debian's orthanc-postgresql.
 """
 
 import base64
-import itertools
 import json
 import os
 import platform
@@ -42,14 +41,13 @@ from harness.metrics import BYTES, INSTANCES, scrape, wait_until
 from harness.orthanc import ORTHANC, SYSTEM_PLUGINS, OrthancServer, _make_storage, read_access
 from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
-from harness.prometheus import PrometheusServer
+from harness.process import run
+from harness.prometheus import RULES, PrometheusServer, adapt_rules
 from harness.sockets import read_user_timeouts
+from harness.tuning import tune_sockets
 
-RULES = ROOT / "Resources" / "Prometheus"
 DEBIANS = Path("/etc/orthanc")
-UNPACKED = (
-    ROOT / "build/orthanc-plugins/etc/orthanc"
-)  # by setup.sh: orthanc-postgresql is not installed
+UNPACKED = ROOT / "build/orthanc-plugins/etc/orthanc"  # by setup.sh: not installed
 NAMES = ["orthanc-a", "orthanc-b"]
 SENDERS = 16
 CHECK = ("prometheus", "figures")
@@ -84,13 +82,11 @@ class Fleet:
         return {row["metric"].get("instance", ""): float(row["value"][1]) for row in found}
 
     def list_alerts(self, name: str) -> list[dict[str, str]]:
-        """The labels of those of this name that are firing."""
         found = self.prometheus.query(f'ALERTS{{alertname="{name}", alertstate="firing"}}')
         return [row["metric"] for row in found]
 
 
 def read_configuration() -> dict[str, Any]:
-    """orthanc.json, without its comments."""
     text = (FLEET / "orthanc.json").read_text("utf-8")
     return json.loads(re.sub(r"(?m)^\s*//.*$", "", text))
 
@@ -140,7 +136,6 @@ def start(
 def list_jobs(
     folder: Path, servers: dict[str, OrthancServer], haproxy: HaProxyServer
 ) -> list[dict[str, Any]]:
-    """Those of prometheus.yml."""
     (folder / "orthanc-password").write_text(CHECK[1])
     jobs = yaml.safe_load((FLEET / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
     for job in jobs:
@@ -153,15 +148,13 @@ def list_jobs(
     return jobs
 
 
-def adapt_rules(folder: Path) -> list[Path]:
-    """The rules as they are, but for patience."""
-    paths = []
-    for name in ("recording.yml", "alerting.yml"):
-        text = (RULES / name).read_text("utf-8")
-        text = re.sub(r"for: \d+m", "for: 1s", text).replace("interval: 15s", "interval: 1s")
-        paths.append(folder / name)
-        paths[-1].write_text(text, "utf-8")
-    return paths
+def assemble(
+    stack: ExitStack, folder: Path, servers: dict[str, OrthancServer], database: PostgreSqlServer
+) -> Fleet:
+    haproxy = stack.enter_context(HaProxyServer(folder, servers, CHECK))
+    jobs = list_jobs(folder, servers, haproxy)
+    prometheus = stack.enter_context(PrometheusServer(folder, jobs, adapt_rules(folder)))
+    return Fleet(servers, database, haproxy, prometheus)
 
 
 @pytest.fixture(
@@ -188,11 +181,7 @@ def fleet(
             "orthanc-a": stack.enter_context(start(folder, database, "orthanc-a", plugin)),
             "orthanc-b": stack.enter_context(start(folder, database, "orthanc-b", other, root)),
         }
-        haproxy = stack.enter_context(HaProxyServer(folder, servers, CHECK))
-        prometheus = stack.enter_context(
-            PrometheusServer(folder, list_jobs(folder, servers, haproxy), adapt_rules(folder))
-        )
-        yield Fleet(servers, database, haproxy, prometheus)
+        yield assemble(stack, folder, servers, database)
 
 
 # ---- The files as they are
@@ -215,14 +204,8 @@ def test_it_replaces_three_of_debians_files(left: str, tmp_path: Path) -> None:
     text = text.replace("/usr/share/orthanc/plugins", f"{tmp_path}/none")
     (tmp_path / "orthanc.json").write_text(text.replace("/srv/", f"{tmp_path}/"), "utf-8")
     # Once it has read all of them, it misses its name, and ends in any case
-    finished = subprocess.run(
-        [ORTHANC, tmp_path],
-        env={name: os.environ[name] for name in os.environ.keys() - {"ORTHANC_NAME"}},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    environment = {name: os.environ[name] for name in os.environ.keys() - {"ORTHANC_NAME"}}
+    finished = run([ORTHANC, tmp_path], env=environment)
     assert ("in 2 different configuration files" in finished.stderr) == bool(left)
     assert ('"DatabaseServerIdentifier" cannot be empty' in finished.stderr) == (not left)
 
@@ -236,16 +219,14 @@ def test_systemd_does_not_start_it_without_a_password() -> None:
     assert set(re.findall(r"\$\{(\w+)\}", (FLEET / "orthanc.json").read_text("utf-8"))) < {*names}
     environment = dict.fromkeys(names, "x")
 
-    def run(environment: dict[str, str]) -> int:
+    def start(environment: dict[str, str]) -> int:
         text = command.replace("$$", "$")  # systemd.service(5)
-        return subprocess.run(
-            ["/bin/sh", "-c", text], env=environment, stderr=subprocess.DEVNULL, check=False
-        ).returncode
+        return run(["/bin/sh", "-c", text], env=environment).returncode
 
-    assert run(environment) == 0
+    assert start(environment) == 0
     for name in names:
-        assert run({**environment, name: ""}) != 0
-        assert run({key: environment[key] for key in names if key != name}) != 0
+        assert start({**environment, name: ""}) != 0
+        assert start({key: environment[key] for key in names if key != name}) != 0
 
 
 def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) -> None:
@@ -260,12 +241,8 @@ def test_all_files_are_of_the_same_servers() -> None:
     jobs = yaml.safe_load((FLEET / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
     groups = next(job for job in jobs if job["job_name"] == "orthanc")["static_configs"]
     scraped = {group["labels"]["instance"]: group["targets"][0] for group in groups}
-    balanced = re.findall(
-        r"server (\S+) (\S+:8042) ", (FLEET / "haproxy.cfg").read_text("utf-8"), re.MULTILINE
-    )
-    asked = re.findall(
-        r'^(\S+) = "http://(\S+)"$', (FLEET / "fleet.toml").read_text(), re.MULTILINE
-    )
+    balanced = re.findall(r"server (\S+) (\S+:8042) ", (FLEET / "haproxy.cfg").read_text("utf-8"))
+    asked = re.findall(r'(?m)^(\S+) = "http://(\S+)"$', (FLEET / "fleet.toml").read_text())
     assert scraped == dict(balanced) == dict(asked)
     assert list(scraped) == NAMES
 
@@ -275,9 +252,18 @@ def test_postgresql_has_connections_for_all_servers() -> None:
     assert connections * len(NAMES) <= 97  # of PostgreSQL's 100, 3 are for superusers
 
 
+def read_kubernetes() -> dict[tuple[str, str], dict[str, Any]]:
+    documents = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
+    return {(document["kind"], document["metadata"]["name"]): document for document in documents}
+
+
+def read_annotations() -> dict[str, str]:
+    pods = read_kubernetes()["StatefulSet", "orthanc"]["spec"]
+    return pods["template"]["metadata"]["annotations"]
+
+
 def test_kubernetes_is_told_of_what_there_is() -> None:
-    documents = list(yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8")))
-    kinds = {(document["kind"], document["metadata"]["name"]): document for document in documents}
+    kinds = read_kubernetes()
     pods = kinds["StatefulSet", "orthanc"]["spec"]
     labels = pods["template"]["metadata"]["labels"]
     for name in ("orthanc", "orthanc-dicom", "orthanc-http"):
@@ -301,15 +287,13 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     assert environment["ORTHANC__POSTGRESQL__LOCK"] == "false"
     uri = environment["ORTHANC__POSTGRESQL__CONNECTION_URI"]
     assert uri.partition("?")[2] == known["PostgreSQL"]["ConnectionUri"].partition("?")[2]
-    # PostgreSQL's default is 100, of which 3 are for superusers
     connections = int(environment["ORTHANC__POSTGRESQL__INDEX_CONNECTIONS_COUNT"])
     assert pods["replicas"] * connections <= 97
 
 
 def test_kubernetes_opens_nothing_to_the_internet() -> None:
     """As a cloud's load balancer would, unless it is told who may come."""
-    documents = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
-    services = [document for document in documents if document["kind"] == "Service"]
+    services = [found for (kind, _), found in read_kubernetes().items() if kind == "Service"]
     outside = [s["spec"] for s in services if s["spec"].get("type") == "LoadBalancer"]
     assert len(outside) == 2
     for service in outside:
@@ -318,25 +302,9 @@ def test_kubernetes_opens_nothing_to_the_internet() -> None:
         assert all(ip_network(text).is_private for text in ranges)
 
 
-def read_annotations() -> dict[str, str]:
-    """Those of a pod."""
-    documents = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
-    pods = next(document["spec"] for document in documents if document["kind"] == "StatefulSet")
-    return pods["template"]["metadata"]["annotations"]
-
-
 def read_jobs() -> list[dict[str, Any]]:
     text = (FLEET / "prometheus-kubernetes.yml").read_text("utf-8")
     return yaml.safe_load(text)["scrape_configs"]
-
-
-def read_job(folder: Path) -> dict[str, Any]:
-    """The one that finds pods by their annotations; its password is in the folder."""
-    (job,) = [job for job in read_jobs() if "kubernetes_sd_configs" in job]
-    job["job_name"] = "orthanc"
-    (folder / "password").write_text(CHECK[1])
-    job["basic_auth"]["password_file"] = str(folder / "password")
-    return job
 
 
 def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path) -> None:
@@ -360,7 +328,10 @@ def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path
         return {"targets": ["127.0.0.1:4242", "127.0.0.1:8042"], "labels": labels}
 
     servers = list(fleet.servers.values())
-    job = read_job(tmp_path)
+    (job,) = [job for job in read_jobs() if "kubernetes_sd_configs" in job]
+    job["job_name"] = "orthanc"
+    (tmp_path / "password").write_text(CHECK[1])
+    job["basic_auth"]["password_file"] = str(tmp_path / "password")
     assert job.pop("kubernetes_sd_configs") == [
         {"role": "pod", "namespaces": {"names": ["default"]}}
     ]
@@ -375,9 +346,7 @@ def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path
             found = prometheus.query(f'up{{job="{name}"}}')
             return {row["metric"]["instance"]: float(row["value"][1]) for row in found}
 
-        assert wait_until(lambda: ask("orthanc") == {"orthanc-0": 1, "orthanc-1": 1}), ask(
-            "orthanc"
-        )
+        assert wait_until(lambda: ask("orthanc") == {"orthanc-0": 1, "orthanc-1": 1})
         assert wait_until(lambda: len(ask("stranger")) == 2)
         assert set(ask("stranger").values()) == {0}
         (count,) = prometheus.query('count(orthanc_perf_start_time_seconds{job="orthanc"})')
@@ -440,9 +409,7 @@ def test_what_is_sent_to_haproxy_adds_up(fleet: Fleet, make_series: MakeSeries) 
 
     expected = {f"sum({INSTANCES})": len(images), f"sum({BYTES})": total}
     for expression, value in expected.items():
-        assert wait_until(lambda e=expression, v=value: fleet.ask(e) == {"": v}), fleet.ask(
-            expression
-        )
+        assert wait_until(lambda e=expression, v=value: fleet.ask(e) == {"": v}), expression
     assert fleet.ask(f'sum by (instance) ({INSTANCES}{{job="orthanc"}})') == {
         name: scrape(server).sum(INSTANCES) for name, server in fleet.servers.items()
     }
@@ -453,22 +420,15 @@ def test_who_is_listed_finds_what_any_server_has_stored(
     fleet: Fleet, make_series: MakeSeries
 ) -> None:
     """By its title, as Orthanc sees no address but HAProxy's."""
-    image = make_series("fleet-find", 1)[0]
-    upload = fleet.servers["orthanc-b"].request("POST", "/instances", data=image.read_bytes())
-    upload.raise_for_status()
+    (image,) = make_series("fleet-find", 1)
+    fleet.servers["orthanc-b"].upload(image.read_bytes())
     ((title, *_),) = read_configuration()["DicomModalities"].values()
 
     def find(caller: str) -> str:
         keys = ["QueryRetrieveLevel=IMAGE", f"SOPInstanceUID={image.sop_instance_uid}"]
-        return subprocess.run(
-            ["findscu", "-v", "-S", "-aet", caller, "-aec", "ORTHANC"]
-            + ["127.0.0.1", str(fleet.haproxy.dicom_port)]
-            + [word for key in keys for word in ("-k", key)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        ).stderr
+        command = ["findscu", "-v", "-S", "-aet", caller, "-aec", "ORTHANC", "127.0.0.1"]
+        command += [str(fleet.haproxy.dicom_port), "-k", keys[0], "-k", keys[1]]
+        return run(command).stderr
 
     # Each association goes to the server with the fewest, and so by turns to both
     for said in (find(title), find(title)):
@@ -653,16 +613,14 @@ def upload_until_acknowledged(
 
 def make_small(folder: Path, original: Image, count: int) -> list[Path]:
     """Images of 64 x 64, each of a study of its own."""
-    folder.mkdir()
     dataset = dcmread(original.path)
     dataset.Rows = dataset.Columns = 64
-    paths = []
-    for number in range(count):
+    paths = [folder / f"{number}.dcm" for number in range(count)]
+    for number, path in enumerate(paths):
         dataset.SOPInstanceUID = dataset.file_meta.MediaStorageSOPInstanceUID = generate_uid()
         dataset.StudyInstanceUID, dataset.SeriesInstanceUID = generate_uid(), generate_uid()
-        dataset.PixelData = bytes(itertools.islice(itertools.cycle([number % 256, 3, 5]), 8192))
-        paths.append(folder / f"{number}.dcm")
-        dataset.save_as(paths[-1], enforce_file_format=True)
+        dataset.PixelData = bytes([number % 256, 3, 5] * 2731)[:8192]
+        dataset.save_as(path, enforce_file_format=True)
     return paths
 
 
@@ -709,11 +667,9 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
     with row.attempt():
         a, b = fleet.servers.values()
         (original,) = make_series("fleet-kill", 1)
-        images = make_small(tmp_path / "small", original, SENDERS * 200)
+        images = make_small(tmp_path, original, SENDERS * 200)
         stored_before = b.get_json("/statistics")["CountInstances"]
-        a.request(
-            "PUT", "/perf/tuning", json={"DicomSockets": {"Preset": "stock"}}
-        ).raise_for_status()
+        tune_sockets(a, Preset="stock")
         done = Acknowledged()
         ways = [send_until_acknowledged, upload_until_acknowledged]
         ports = [fleet.haproxy.dicom_port, fleet.haproxy.http_port]
@@ -845,21 +801,15 @@ def test_the_alert_names_the_server_that_is_slower(
             "orthanc-a": enter_server("orthanc-a", []),
             "orthanc-b": enter_server("orthanc-b", [SLOW]),
         }
-        haproxy = stack.enter_context(HaProxyServer(tmp_path, servers, CHECK))
-        prometheus = stack.enter_context(
-            PrometheusServer(tmp_path, list_jobs(tmp_path, servers, haproxy), adapt_rules(tmp_path))
-        )
-        slow = Fleet(servers, database, haproxy, prometheus)
+        slow = assemble(stack, tmp_path, servers, database)
         assert wait_until(lambda: len(slow.ask("orthanc_perf_build_info")) == 2)
         firing = 'ALERTS{alertname="OrthancServerIsSlower", alertstate="firing"}'
 
         def is_named() -> bool:
             for server in servers.values():
                 for image in images:
-                    content = image.read_bytes()
-                    server.request("POST", "/instances", data=content).raise_for_status()
+                    server.upload(image.read_bytes())
             return slow.ask(firing) == {"orthanc-b": 1}
 
-        assert wait_until(is_named, 180), slow.ask(
-            "instance:orthanc_perf_ingest_own_seconds:mean5m"
-        )
+        mean = "instance:orthanc_perf_ingest_own_seconds:mean5m"
+        assert wait_until(is_named, 180), slow.ask(mean)

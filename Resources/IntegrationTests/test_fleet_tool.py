@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -31,26 +31,21 @@ Fleet = dict[str, OrthancServer]
 
 
 @pytest.fixture(scope="module")
-def fleet(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+def fleet(plugin: Path, start_for_module: StartOrthanc) -> Fleet:
     """Two servers with the plugin, the second with a finding, and one without the plugin."""
-    users = {"AuthenticationEnabled": True, "RegisteredUsers": USERS}
-    with ExitStack() as stack:
 
-        def start(plugins: list[Path], **options: Any) -> OrthancServer:  # noqa: ANN401
-            server = OrthancServer(
-                tmp_path_factory.mktemp("fleet"),
-                plugins=plugins,
-                lua=[read_access()],
-                options={**users, **options},
-                credentials=("alice", USERS["alice"]),
-            )
-            return stack.enter_context(server)
+    def start(plugins: list[Path], **options: Any) -> OrthancServer:  # noqa: ANN401
+        options |= {"AuthenticationEnabled": True, "RegisteredUsers": USERS}
+        alice = ("alice", USERS["alice"])
+        return start_for_module(
+            plugins=plugins, lua=[read_access()], options=options, credentials=alice
+        )
 
-        yield {
-            "orthanc-a": start([plugin]),
-            "orthanc-b": start([plugin], PostgreSQL={"EnableStorage": True}),
-            "orthanc-plain": start([]),
-        }
+    return {
+        "orthanc-a": start([plugin]),
+        "orthanc-b": start([plugin], PostgreSQL={"EnableStorage": True}),
+        "orthanc-plain": start([]),
+    }
 
 
 @pytest.fixture
@@ -109,9 +104,6 @@ STATUS = {
 }
 
 
-# ---- What it shows and does
-
-
 def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
     fleet: Fleet, pair: Path, make_series: MakeSeries
 ) -> None:
@@ -119,7 +111,7 @@ def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
     images = make_series("fleet-tool", 5)
     for name, share in (("orthanc-a", images[:3]), ("orthanc-b", images[3:])):
         for image in share:
-            fleet[name].request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+            fleet[name].upload(image.read_bytes())
         scrape_when_counted(fleet[name], len(share))
 
     code, document = run_json(pair, "status")
@@ -231,9 +223,6 @@ def test_a_change_is_told_though_the_status_after_it_fails(fleet: Fleet, tmp_pat
     assert re.search(r"(?m)^orthanc-a +.*DicomSockets.TcpNoDelay = false", table)
 
 
-# ---- What servers do instead
-
-
 def complain_about(folder: Path, url: str, *words: str, user: str | None = "alice") -> str:
     path = write_fleet(folder, {"server": url}, user=user)
     code, _, errors = run(path, *words, "status", password=USERS.get(user or "", "wrong"))
@@ -300,9 +289,6 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     finally:
         process.terminate()
         process.wait(30)
-
-
-# ---- Passwords, and what is wrong with the command
 
 
 def test_a_password_comes_from_a_file_that_nobody_else_can_read(

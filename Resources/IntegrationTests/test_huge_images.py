@@ -19,12 +19,11 @@ import requests
 from conftest import AddRow, MakeSeries
 from harness import clients, memory_group
 from harness.images import SIZE, Image, write_multi_frame
-from harness.large import Sender, get_memory
+from harness.large import Sender, check_all_over, get_memory
 from harness.ledger import Answer
 from harness.load import meanwhile
 from harness.memory_group import MemoryGroup
-from harness.metrics import wait_until
-from harness.orthanc import Json, OrthancServer
+from harness.orthanc import OrthancServer
 from harness.process import get_peak_bytes
 
 pytestmark = [
@@ -41,7 +40,6 @@ SENDERS = 10
 PATIENCE = 3600.0
 LOOK_SECONDS = 0.1
 
-# Each association takes one of these threads, also while it waits
 THREADS = {"DicomThreadsCount": 16}
 SHARE = "25%"
 
@@ -81,8 +79,7 @@ class Seen:
 
 @contextmanager
 def watch(server: OrthancServer, group: MemoryGroup, small: Sequence[Image]) -> Iterator[Seen]:
-    """Looks on within this, and stores small images once a second. As all begin at once, who waits
-    last has waited no longer than anybody did."""
+    """Looks on within this, and stores small images once a second."""
     seen = Seen()
 
     def look(is_over: threading.Event) -> None:
@@ -116,7 +113,6 @@ def send_all(server: OrthancServer, images: Sequence[Image], way: str) -> list[A
 
 
 def check_killed_without_the_plugin(folder: Path, images: Sequence[Image], way: str) -> None:
-    folder.mkdir()
     with memory_group.limit_memory(GROUP_BYTES) as launcher:
         server = OrthancServer(folder, options=THREADS, launcher=launcher)
         with pytest.raises(RuntimeError, match="ended with -9"), server:
@@ -126,7 +122,6 @@ def check_killed_without_the_plugin(folder: Path, images: Sequence[Image], way: 
 
 @contextmanager
 def start_in_group(folder: Path, plugin: Path) -> Iterator[tuple[OrthancServer, MemoryGroup]]:
-    folder.mkdir()
     perf = {"Tuning": {"Memory": {"IngestBudget": SHARE}}}
     with memory_group.make_group() as group:
         group.limit(GROUP_BYTES)
@@ -137,14 +132,6 @@ def start_in_group(folder: Path, plugin: Path) -> Iterator[tuple[OrthancServer, 
             assert get_memory(server)["Limit"] == GROUP_BYTES
             assert get_memory(server)["IngestBudget"] == pytest.approx(GROUP_BYTES / 4, abs=100)
             yield server, group
-
-
-def check_all_over(server: OrthancServer) -> Json:
-    """Nothing counts or waits any more; what there has been."""
-    assert wait_until(lambda: get_memory(server)["InFlight"] == 0), get_memory(server)
-    memory = get_memory(server)
-    assert memory["Held"] == memory["Waiting"] == 0
-    return memory
 
 
 def find_pixels(content: bytes) -> bytes:

@@ -30,6 +30,7 @@ from harness.large import (
     WAYS,
     LargeMessage,
     Sender,
+    check_all_over,
     get_memory,
     hold,
     tune_memory,
@@ -61,7 +62,6 @@ Start = StartOrthanc
 
 
 def limit(budget: Json = BUDGET, seconds: int = 600) -> dict[str, Any]:
-    """The section "Perf" of the configuration."""
     return {"Tuning": {"Memory": {"IngestBudget": budget, "IngestWaitSeconds": seconds}}}
 
 
@@ -101,23 +101,26 @@ def cut(content: bytes) -> Iterator[bytes]:
         yield content[place : place + MEBIBYTE]
 
 
-def check_all_over(server: OrthancServer) -> Json:
-    """Nothing counts or waits any more; what there has been."""
-    assert wait_until(lambda: get_memory(server)["InFlight"] == 0), get_memory(server)
-    memory = get_memory(server)
-    assert memory["Held"] == memory["Waiting"] == 0
-    return memory
-
-
 def find_most(server: OrthancServer, series: str) -> float:
     """Of all looks twice a second; the first comes soon after the start."""
     assert wait_until(lambda: server.get_json("/perf/history")[series])
     return max(server.get_json("/perf/history")[series])
 
 
+def start_senders(
+    stack: ExitStack, server: OrthancServer, ways: Sequence[str], images: Sequence[Image]
+) -> list[Sender]:
+    """One of each way, as many as there are."""
+    return [stack.enter_context(Sender(server, *pair)) for pair in zip(ways, images, strict=False)]
+
+
+def check_acknowledged(senders: Sequence[Sender]) -> None:
+    for sender in senders:
+        assert sender.wait() is Answer.ACKNOWLEDGED
+
+
 @contextlib.contextmanager
 def watch_held(server: OrthancServer) -> Iterator[list[int]]:
-    """What counts, again and again."""
     held = [0]
 
     def look(is_over: threading.Event) -> None:
@@ -149,13 +152,12 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
     small = make_series("store", 20)
     with ExitStack() as stack, watch_held(orthanc) as all_held:
         with hold(orthanc) as held:
-            senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
+            senders = start_senders(stack, orthanc, ["C-STORE"] * SENDERS, images)
             wait_for_waiting(orthanc, SENDERS)
             store_beside(orthanc, small)
             assert scrape(orthanc).sum(METRIC + "in_flight") == 1 + SENDERS
             time.sleep(1)  # which the history looks at twice
-        for sender in senders:
-            assert sender.wait() is Answer.ACKNOWLEDGED
+        check_acknowledged(senders)
 
     memory = check_all_over(orthanc)
     assert memory["IngestBudget"] == BUDGET
@@ -212,9 +214,6 @@ def test_what_is_stored_of_a_chunked_request_is_free(
     assert max(held) < memory["Copies"] * len(body) / 2
 
 
-# ---- What goes wrong -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("way", ["C-STORE", "upload", "chunked STOW-RS"])
 def test_a_sender_that_dies_while_it_waits_harms_nobody_else(
     orthanc: OrthancServer, images: list[Image], way: str
@@ -224,16 +223,12 @@ def test_a_sender_that_dies_while_it_waits_harms_nobody_else(
         with hold(orthanc):
             first = stack.enter_context(Sender(orthanc, way, images[0]))
             wait_for_waiting(orthanc, 1)
-            others = [
-                stack.enter_context(Sender(orthanc, *sender))
-                for sender in zip(("C-STORE", "upload"), images[1:3], strict=True)
-            ]
+            others = start_senders(stack, orthanc, ("C-STORE", "upload"), images[1:])
             wait_for_waiting(orthanc, 3)
             first.kill()
             time.sleep(1)
             assert not any(is_stored(orthanc, image) for image in images)
-        for sender in others:
-            assert sender.wait() is Answer.ACKNOWLEDGED
+        check_acknowledged(others)
     memory = check_all_over(orthanc)
     assert memory["Waits"] == 3
     assert memory["GivenUp"] == 0
@@ -249,10 +244,7 @@ def test_orthanc_stops_while_large_images_wait_and_takes_none_of_them_in(
     images = make_large(tmp_path, len(WAYS), LARGE_FRAMES)
     with ExitStack() as stack:
         held = stack.enter_context(hold(server))
-        senders = [
-            stack.enter_context(Sender(server, way, image))
-            for way, image in zip(WAYS, images, strict=True)
-        ]
+        senders = start_senders(stack, server, list(WAYS), images)
         wait_for_waiting(server, len(WAYS))
         server.ask_to_stop()
         answers = [sender.wait() for sender in senders]
@@ -293,12 +285,11 @@ def test_who_gives_up_after_a_minute_without_a_write_waits_for_longer(
     images = make_large(tmp_path, 4, 2 * LARGE_FRAMES)
     with ExitStack() as stack:
         with hold(orthanc, 512 * MEBIBYTE):
-            senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
+            senders = start_senders(stack, orthanc, ["C-STORE"] * len(images), images)
             wait_for_waiting(orthanc, len(images))
             time.sleep(130)  # twice as long as it waits
             assert all(sender.is_running() for sender in senders)
-        for sender in senders:
-            assert sender.wait() is Answer.ACKNOWLEDGED
+        check_acknowledged(senders)
     memory = check_all_over(orthanc)
     assert memory["GivenUp"] == 0
     for image in images:
@@ -320,21 +311,14 @@ def test_a_stranger_without_a_password_takes_nothing_of_the_budget(start_orthanc
             assert get_memory(server)["InFlight"] == 0, length
 
 
-# ---- Its switch ----------------------------------------------------------------------------------
-
-
 def test_who_waits_gets_on_at_once_when_the_budget_is_switched_off(
     orthanc: OrthancServer, images: list[Image]
 ) -> None:
     with hold(orthanc), ExitStack() as stack:
-        senders = [
-            stack.enter_context(Sender(orthanc, *sender))
-            for sender in zip(("C-STORE", "upload"), images[:2], strict=True)
-        ]
+        senders = start_senders(stack, orthanc, ("C-STORE", "upload"), images)
         wait_for_waiting(orthanc, 2)
         assert tune_memory(orthanc, IngestBudget=0)["IngestBudget"] == 0
-        for sender in senders:
-            assert sender.wait() is Answer.ACKNOWLEDGED
+        check_acknowledged(senders)
         assert get_memory(orthanc)["GivenUp"] == 0
     check_all_over(orthanc)
 
@@ -372,20 +356,15 @@ def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:
 
 
 def test_orthanc_answers_the_same_without_it_with_it_off_and_with_it_on(
-    plugin: Path, images: list[Image], tmp_path: Path
+    start_orthanc: Start, plugin: Path, images: list[Image]
 ) -> None:
     answers = []
-    for name, plugins, perf in [
-        ("without", [], None),
-        ("off", [plugin], None),
-        ("on", [plugin], limit()),
-    ]:
-        folder = tmp_path / name
-        folder.mkdir()
-        with OrthancServer(folder, [*plugins, DICOMWEB_PLUGIN], perf, THREADS) as server:
-            answers.append(list_answers(server, images))
-    assert answers[0] == answers[1]
-    assert answers[0] == answers[2]
+    kinds = {"without": ([], None), "off": ([plugin], None), "on": ([plugin], limit())}
+    for name, (plugins, perf) in kinds.items():
+        plugins = [*plugins, DICOMWEB_PLUGIN]
+        server = start_orthanc(below=name, plugins=plugins, perf=perf, options=THREADS)
+        answers.append(list_answers(server, images))
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_it_is_off_by_default(start_orthanc: Start, images: list[Image]) -> None:
@@ -394,12 +373,7 @@ def test_it_is_off_by_default(start_orthanc: Start, images: list[Image]) -> None
     with LargeMessage(server, 4, 64 * MEBIBYTE) as early:
         early.send(HELD)
         with ExitStack() as stack:
-            senders = [
-                stack.enter_context(Sender(server, way, image))
-                for way, image in zip(("C-STORE", "upload"), images[:2], strict=True)
-            ]
-            for sender in senders:
-                assert sender.wait() is Answer.ACKNOWLEDGED
+            check_acknowledged(start_senders(stack, server, ("C-STORE", "upload"), images))
         assert early.finish() == 0
     memory = check_all_over(server)
     assert memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == 0

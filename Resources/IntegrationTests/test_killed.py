@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,7 @@ import pytest
 import requests
 
 from conftest import AddRow, StartOrthanc
-from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.acknowledged import AcknowledgedLoad, Reachable, StoreCheck
 from harness.haproxy import HaProxyServer
 from harness.load import meanwhile
 from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
@@ -29,14 +29,7 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.process import count_descriptors, is_running, list_children
 from harness.reliability import Row
-from harness.transcoding import (
-    JPEG_LOSSLESS_SV1,
-    JPEG_LS,
-    get_syntax,
-    list_engines,
-    read_stored,
-    tune,
-)
+from harness.transcoding import TARGETS, get_syntax, list_engines, read_stored, transcode
 
 KILLS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = KILLS > 1
@@ -48,7 +41,6 @@ LONGEST_PAUSE = 0.1
 # A connection that died with its peer is found out about at once, but not an association that waits
 DICOM_OPTIONS = {"DicomScpTimeout": 5}
 
-TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
 ENGINES = [*TARGETS, ""]  # "": nothing is transcoded
 
 # Orthanc's own: of each engine's program it has a socket and the memory that both share besides
@@ -62,13 +54,6 @@ KEPT = "all that was acknowledged is stored with its pixels, all that is served 
 def name_row(*parts: str, engine: str) -> str:
     transcoding = [f"transcoding by {engine}"] if engine else []
     return ", ".join([*parts, *transcoding])
-
-
-def transcode(server: OrthancServer, engine: str) -> None:
-    """From now on, if there is an engine. Their programs come and go until all are tested."""
-    list_engines(server)
-    if engine:
-        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
 
 
 def count_programs(server: OrthancServer) -> int:
@@ -100,14 +85,8 @@ def check_nothing_left(server: OrthancServer, descriptors: int) -> None:
     assert not status["CallbackFailures"]
 
 
-# ---- Orthanc ------------------------------------------------------------------------------------
-
-
 class TuningLoad:
-    """Someone who changes the tuning over REST again and again, three keys at a time.
-
-    All three follow from one number, so that a half of a change would be seen.
-    """
+    """Someone who changes three keys of the tuning again and again, all by one number."""
 
     def __init__(self, server: OrthancServer) -> None:
         self._number = self._acknowledged = 1
@@ -126,7 +105,6 @@ class TuningLoad:
         return meanwhile(put)
 
     def wait_for(self, count: int) -> None:
-        """Until so many more were answered."""
         count += self._acknowledged
         assert wait_until(lambda: self._acknowledged >= count, 120), "no change is answered"
 
@@ -161,12 +139,6 @@ class TuningLoad:
             },
             "IngestTranscoding": {"LossyQuality": 1 + number % 100},
         }
-
-
-def check_that_counters_begin_anew(server: OrthancServer, killed_at: float) -> None:
-    metrics = scrape(server)
-    assert metrics.sum(INSTANCES) == 0
-    assert metrics.sum(PREFIX + "start_time_seconds") > killed_at
 
 
 @pytest.fixture
@@ -210,14 +182,12 @@ def test_orthanc_killed(
                 server.kill()
             assert wait_until(lambda: not any(map(is_running, programs)), 20)  # noqa: B023
             server.start()
-            check_that_counters_begin_anew(server, killed_at)
+            assert scrape(server).sum(INSTANCES) == 0
+            assert scrape(server).sum(PREFIX + "start_time_seconds") > killed_at
             tuning.check(server)
             store.check(server, load.acknowledged)
             row.count("instances acknowledged", len(load.acknowledged))
     assert bool(store.compressed) == bool(engine)
-
-
-# ---- An engine's program ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["dcmtk", "gdcm"] if IS_LONG else ["gdcm"])
@@ -248,27 +218,32 @@ def test_an_engine_program_killed(
     check_nothing_left(server, descriptors)
 
 
-# ---- PostgreSQL ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def postgresql() -> Iterator[PostgreSqlServer]:
     with PostgreSqlServer() as server:
         yield server
 
 
-def start_on_postgresql(
-    postgresql: PostgreSqlServer, start_orthanc: StartOrthanc, plugin: Path, engine: str
-) -> OrthancServer:
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
-        options=DICOM_OPTIONS | postgresql.get_options(),
-    )
-    transcode(server, engine)
-    return server
-
-
-def count_without_file(row: Row, store: StoreCheck) -> None:
+def kill_again_and_again(
+    server: OrthancServer,
+    reached: Reachable,
+    kill: Callable[[], object],
+    row: Row,
+    moments: random.Random,
+    store: StoreCheck,
+) -> None:
+    """What is between the senders and the store, or behind Orthanc, which stores on."""
+    images, descriptors = NumberedImages(), count_own_descriptors(server)
+    for _ in range(KILLS):
+        with row.attempt():
+            with AcknowledgedLoad(reached, images) as load:
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                kill()
+                load.wait_for(3)
+            store.check(server, load.acknowledged)
+            check_nothing_left(server, descriptors)
+            row.count("instances acknowledged", len(load.acknowledged))
     if store.without_file:
         row.count("refused and listed, without their file", len(store.without_file))
 
@@ -292,24 +267,21 @@ def test_postgresql_killed(
         f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on; no "
         "descriptor and no instance in flight is left of the connections that broke",
     )
-    images, store = NumberedImages(), StoreCheck(loses_database=True)
-    server = start_on_postgresql(postgresql, start_orthanc, plugin, engine)
-    descriptors = count_own_descriptors(server)
-    for _ in range(KILLS):
-        with row.attempt():
-            with AcknowledgedLoad(server, images) as load:
-                load.wait_for(3)
-                time.sleep(moments.uniform(0, LATEST_KILL))
-                if victim == "server":
-                    postgresql.kill()
-                    postgresql.start()
-                else:
-                    os.kill(moments.choice(list_children(postgresql.pid)), signal.SIGKILL)
-                load.wait_for(3)
-            store.check(server, load.acknowledged)
-            check_nothing_left(server, descriptors)
-            row.count("instances acknowledged", len(load.acknowledged))
-    count_without_file(row, store)
+    store = StoreCheck(loses_database=True)
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | postgresql.get_options(),
+    )
+    transcode(server, engine)
+
+    def kill() -> None:
+        if victim == "server":
+            postgresql.kill()
+            postgresql.start()
+        else:
+            os.kill(moments.choice(list_children(postgresql.pid)), signal.SIGKILL)
+
+    kill_again_and_again(server, server, kill, row, moments, store)
     assert bool(store.compressed) == bool(engine)
 
 
@@ -328,7 +300,11 @@ def test_postgresql_killed_while_the_tuning_is_changed(
         "as a whole, and once changes were answered after PostgreSQL was back, still is when "
         "Orthanc is killed, too",
     )
-    server = start_on_postgresql(postgresql, start_orthanc, plugin, engine="")
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | postgresql.get_options(),
+    )
+    list_engines(server)
     images, store = NumberedImages(), StoreCheck(loses_database=True)
     tuning = TuningLoad(server)
     for _ in range(KILLS):
@@ -349,10 +325,8 @@ def test_postgresql_killed_while_the_tuning_is_changed(
             store.check(server, load.acknowledged)
             row.count("instances acknowledged", len(load.acknowledged))
             row.count("changes saved with the next one only", unsaved)
-    count_without_file(row, store)
-
-
-# ---- HAProxy ------------------------------------------------------------------------------------
+    if store.without_file:
+        row.count("refused and listed, without their file", len(store.without_file))
 
 
 @pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
@@ -371,17 +345,12 @@ def test_haproxy_killed(
     )
     server = start_orthanc(options=DICOM_OPTIONS)
     transcode(server, engine)
-    images, store, descriptors = NumberedImages(), StoreCheck(), count_own_descriptors(server)
+    store = StoreCheck()
     with HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks")) as haproxy:
-        for _ in range(KILLS):
-            with row.attempt():
-                with AcknowledgedLoad(haproxy, images) as load:
-                    load.wait_for(3)
-                    time.sleep(moments.uniform(0, LATEST_KILL))
-                    haproxy.kill()
-                    haproxy.start()
-                    load.wait_for(3)
-                store.check(server, load.acknowledged)
-                check_nothing_left(server, descriptors)
-                row.count("instances acknowledged", len(load.acknowledged))
+
+        def kill() -> None:
+            haproxy.kill()
+            haproxy.start()
+
+        kill_again_and_again(server, haproxy, kill, row, moments, store)
     assert bool(store.compressed) == bool(engine)

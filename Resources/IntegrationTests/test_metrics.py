@@ -9,13 +9,7 @@ from prometheus_client import Metric
 
 from conftest import MakeSeries
 from harness import clients
-from harness.metrics import (
-    INSTANCES,
-    PREFIX,
-    scrape,
-    scrape_when_counted,
-    wait_until,
-)
+from harness.metrics import INSTANCES, PREFIX, scrape, scrape_when_counted, wait_until
 from harness.orthanc import OrthancServer
 from harness.prometheus import PrometheusServer, list_jobs
 

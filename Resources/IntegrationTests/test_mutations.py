@@ -4,20 +4,16 @@ to every frame and sample, or left as it was received."""
 
 import os
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from harness.judge import judge
 from harness.mutations import make_mutants
-from harness.transcoding import JPEG_LS_LOSSY, LOSSLESS, LOSSY, UID
+from harness.transcoding import JPEG_LS_LOSSY, LOSSLESS, LOSSY, UID, ingest
 
 # 10,000 before a release; the first ones of them otherwise
 MUTANTS = int(os.environ.get("PERF_MUTANTS", "300"))
-
-# As far as an engine is expected to get through one file, with its programs
-SECONDS_A_FILE = 5
 
 # Of those transcoded, the share that the independent reader can read in the first place
 SMALLEST_JUDGED_SHARE = 0.8
@@ -34,7 +30,6 @@ WRITTEN = {
 
 @pytest.fixture(scope="module")
 def mutants(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
-    """Files, and what was done to each."""
     folder = tmp_path_factory.mktemp("mutants")
     files = {}
     for number, (name, content) in enumerate(make_mutants(MUTANTS)):
@@ -52,16 +47,7 @@ def test_no_frame_and_no_sample_is_lost(
     targets = {
         path: random.Random(f"{engine}/{path.name}").choice(WRITTEN[engine]) for path in mutants
     }
-    result = subprocess.run(
-        [plugin.parent / "TranscodeFiles", "--ingest", engine, str(int(verify)), tmp_path],
-        input="".join(f"{target}\t{path}\n" for path, target in targets.items()),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60 + SECONDS_A_FILE * len(mutants),
-    )
-    assert result.returncode == 0, result.stderr
-    assert len(result.stdout.splitlines()) == len(mutants)
+    ingest(plugin, engine, tmp_path, targets, verify)
 
     wrong = []
     transcoded = unreadable = 0

@@ -2,7 +2,6 @@
 """The server keeps to its description, Resources/Documentation/openapi.yaml."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.tuning import tune_sockets
 
 DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
-SETTINGS = ROOT / "Resources" / "IntegrationTests" / "schemathesis.toml"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 
@@ -30,16 +28,14 @@ def description() -> BaseSchema:
 
 
 @pytest.fixture(scope="module")
-def busy_orthanc(
-    plugin: Path, make_series: MakeSeries, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[OrthancServer]:
+def busy_orthanc(start_for_module: StartOrthanc, make_series: MakeSeries) -> OrthancServer:
     """Orthanc that has something to answer: instances stored and refused, from two peers."""
     images = make_series("store", 6)
-    with OrthancServer(tmp_path_factory.mktemp("openapi"), plugins=[plugin]) as server:
-        clients.upload(server, [image.read_bytes() for image in images[:3]])
-        clients.upload(server, [b"This is not DICOM."])
-        clients.store(server, images[3:], title="CT ROOM")
-        yield server
+    server = start_for_module()
+    clients.upload(server, [image.read_bytes() for image in images[:3]])
+    clients.upload(server, [b"This is not DICOM."])
+    clients.store(server, images[3:], title="CT ROOM")
+    return server
 
 
 def test_the_server_keeps_to_its_description_whatever_it_is_asked(
@@ -65,9 +61,6 @@ def test_every_route_of_the_server_is_described_and_no_other(
         for method in item
     }
     assert served == described
-
-
-# ---- What schemathesis cannot bring about: a header, a configuration
 
 
 @pytest.mark.parametrize(
@@ -135,9 +128,6 @@ def test_a_missing_hook_is_reported_as_described(
     response = orthanc.get("/perf/status")
     assert response.json()["Hooks"]["ReceivedInstance"]["Installed"] is False
     description["/perf/status"]["GET"].validate_response(response)
-
-
-# ---- What the description says in words
 
 
 def test_a_method_that_is_not_described_is_405(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ways in that no client program of its own takes: another Orthanc, WebDAV, a Lua script."""
 
-from pathlib import Path
-
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import BYTES, INSTANCES, Metrics, scrape_when_counted
@@ -10,7 +8,6 @@ from harness.orthanc import OrthancServer
 
 
 def count_stored(metrics: Metrics) -> dict[str, int]:
-    """How many instances were stored, by those origins that stored any."""
     return {
         origin: count
         for (origin, outcome), count in metrics.group(INSTANCES, "origin", "outcome").items()
@@ -19,28 +16,22 @@ def count_stored(metrics: Metrics) -> dict[str, int]:
 
 
 def test_another_orthanc_sends_as_a_peer(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     images = make_series("store", 3)
     orthanc = start_orthanc()
     peers = {"OrthancPeers": {"receiver": [f"{orthanc.url}/"]}}
-    sender_folder = tmp_path / "sender"
-    sender_folder.mkdir()
-    with OrthancServer(sender_folder, options=peers) as sender:
-        clients.upload(sender, [image.read_bytes() for image in images])
-        identifiers = [sender.find_instance(image.sop_instance_uid) for image in images]
-        sender.request("POST", "/peers/receiver/store", json=identifiers).raise_for_status()
+    sender = start_orthanc(below="sender", plugins=[], options=peers)
+    identifiers = [sender.upload(image.read_bytes()) for image in images]
+    sender.request("POST", "/peers/receiver/store", json=identifiers).raise_for_status()
 
     metrics = scrape_when_counted(orthanc, 3)
     assert count_stored(metrics) == {"RestApi": 3}
     assert [peer["Name"] for peer in orthanc.get_json("/perf/peers")] == ["127.0.0.1"]
 
 
-def test_webdav_uploads_have_their_origin(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
+def test_webdav_uploads_have_their_origin(orthanc: OrthancServer, make_series: MakeSeries) -> None:
     (image,) = make_series("store", 1)
-    orthanc = start_orthanc()
     content = image.read_bytes()
     orthanc.request("PUT", "/webdav/uploads/image.dcm", data=content).raise_for_status()
 

@@ -102,7 +102,7 @@ def test_what_orthanc_transcodes_itself_is_safe_as_documented(
     orthanc = start(start_orthanc, plugins, gdcm)
     tune(orthanc, Engine="gdcm")
     content = Path(get_testdata_file("CT_small.dcm")).read_bytes()
-    instance = orthanc.request("POST", "/instances", data=content).json()["ID"]
+    instance = orthanc.upload(content)
 
     answer = transcode(orthanc, instance, JPEG_LS)
     assert answer.status_code == 200
@@ -112,7 +112,7 @@ def test_what_orthanc_transcodes_itself_is_safe_as_documented(
 
     # So few pixels that the engine declines them: Orthanc asks the next one
     small = change(content, cut_to_a_corner)
-    declined = orthanc.request("POST", "/instances", data=small).json()["ID"]
+    declined = orthanc.upload(small)
     transcode(orthanc, declined, JPEG_LS)
     assert orthanc.get_json("/system")["Version"]
 
@@ -125,7 +125,7 @@ def test_the_transcoder_is_switched_on_while_another_one_works(
     list_engines(orthanc)
     tune(orthanc, TransferSyntax=JPEG_2000_LOSSLESS, Engine="gdcm")
     content = Path(get_testdata_file("CT_small.dcm")).read_bytes()
-    instance = orthanc.request("POST", "/instances", data=content).json()["ID"]
+    instance = orthanc.upload(content)
     is_over = Event()
 
     def load(content: bytes) -> int:

@@ -43,11 +43,6 @@ def read(image: Image) -> Dataset:
     return content[:0x7FE00010]
 
 
-def make_unreadable(image: Image) -> bytes:
-    """A data set of Implicit VR in which a text stands in a sequence's place."""
-    return encode(read(image)[:0x0040A170], ImplicitVRLittleEndian) + TEXT_FOR_A_SEQUENCE
-
-
 def send(
     server: OrthancServer, image: Dataset, content: bytes, syntax: str, instance: str = ""
 ) -> int | None:
@@ -120,7 +115,8 @@ def test_a_c_store_that_orthanc_cannot_parse_has_failed_though_it_does_not_answe
     """It breaks off in the middle of a large one, and waits for the next one after a small one."""
     (image,) = make_series("outcome", 1)
     pixels = b"\xe0\x7f\x10\x00" + size.to_bytes(4, "little") + bytes(size)
-    content = make_unreadable(image) + pixels
+    head = encode(read(image)[:0x0040A170], ImplicitVRLittleEndian)
+    content = head + TEXT_FOR_A_SEQUENCE + pixels
     assert send(orthanc, read(image), content, ImplicitVRLittleEndian) is None
     failed = get_newest(orthanc)
     assert failed["Outcome"] == "Failed"

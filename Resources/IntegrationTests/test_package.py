@@ -24,6 +24,7 @@ from conftest import ROOT, MakeSeries
 from harness import clients
 from harness.container import find_obstacle
 from harness.orthanc import OrthancServer, find_free_port
+from harness.process import run
 from harness.transcoding import JPEG_LS, get_syntax, list_engines, read_stored, tune
 from harness.tuning import tune_sockets
 
@@ -60,14 +61,8 @@ class Machine:
         self._enter.append(str(packages))
 
     def run(self, *command: str) -> str:
-        finished = subprocess.run(
-            [*self._enter, *command],
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"},
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
+        finished = run([*self._enter, *command], env=environment, timeout=600)
         output = finished.stdout + finished.stderr
         assert finished.returncode == 0, output
         return output
@@ -114,7 +109,6 @@ class ServiceOrthanc(OrthancServer):
 
 
 def find_package(root: str) -> Path:
-    """The package for the release of Debian in the root."""
     release = Path(root, "etc/os-release").read_text("utf-8")
     number = re.search(r'VERSION_ID="(\d+)"', release)
     assert number

@@ -1,44 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sends to Orthanc peers over HTTP are followed as those to modalities are; failed ones count."""
 
-import contextlib
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
-from harness import advice, certificates
+from harness import advice, certificates, wire
 from harness.certificates import Certificate
-from harness.images import Image
-from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
+from harness.metrics import PEER_INSTANCES, scrape, wait_for
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import upload_to_send
-
-SECONDS = 10  # what is over is counted within half a second, a call that fails a second later
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    return certificates.make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="module")
 def receivers(
-    tmp_path_factory: pytest.TempPathFactory, certificate: Certificate
-) -> Iterator[dict[str, OrthancServer]]:
+    tmp_path_factory: pytest.TempPathFactory,
+    start_for_module: StartOrthanc,
+    certificate: Certificate,
+) -> dict[str, OrthancServer]:
     """Orthancs without the plugin: over HTTP, and over HTTPS."""
     environment = certificates.mend_https(tmp_path_factory.mktemp("ssl"))
     https = certificate.get_https_options()
-    with (
-        OrthancServer(tmp_path_factory.mktemp("http")) as http_receiver,
-        OrthancServer(
-            tmp_path_factory.mktemp("https"), options=https, environment=environment
-        ) as https_receiver,
-    ):
-        yield {"http": http_receiver, "https": https_receiver}
+    return {
+        "http": start_for_module(plugins=[]),
+        "https": start_for_module(plugins=[], options=https, environment=environment),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -50,37 +39,30 @@ def silent() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def full() -> Iterator[int]:
-    """Linux drops what asks for a connection while as many wait as were asked for (listen(2))."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, contextlib.ExitStack() as s:
-        port = listener.getsockname()[1]
-        for _ in range(4):
-            waiting = s.enter_context(socket.socket())
-            waiting.setblocking(False)
-            waiting.connect_ex(("127.0.0.1", port))
+    with wire.full_queue() as port:
         yield port
 
 
 @pytest.fixture(scope="module")
 def orthanc(
-    plugin: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    start_for_module: StartOrthanc,
     certificate: Certificate,
     receivers: dict[str, OrthancServer],
     silent: int,
     full: int,
-) -> Iterator[OrthancServer]:
+) -> OrthancServer:
     """One Orthanc for all tests: each has a peer of its own, told apart by address and port."""
-    http, https = receivers["http"].http_port, receivers["https"].http_port
+    http, tls = receivers["http"].http_port, receivers["https"].http_port
     urls = {
         "plain": f"http://127.0.0.2:{http}",
         "named": f"http://localhost:{http}/",
-        "tls": f"https://127.0.0.1:{https}",
+        "tls": f"https://127.0.0.1:{tls}",
         "nobody": f"http://localhost:{find_free_port()}",
         "noname": "http://nobody.invalid:8042",  # RFC 6761
         # connect(2) reaches no group: ENETUNREACH, whatever routes there are
         "noroute": "http://224.0.0.1:8042",
         "nowhere": f"http://127.0.0.3:{http}/nowhere/",
-        "stranger": f"https://127.0.0.2:{https}",  # the certificate is for 127.0.0.1
+        "stranger": f"https://127.0.0.2:{tls}",  # the certificate is for 127.0.0.1
         "other": f"https://127.0.0.4:{http}",  # a server of HTTP gets TLS
     }
     peers: dict[str, Any] = {name: [url] for name, url in urls.items()}
@@ -89,14 +71,9 @@ def orthanc(
         "silenttls": {"Url": f"https://127.0.0.2:{silent}", "Timeout": 1},
         "full": {"Url": f"http://127.0.0.1:{full}", "Timeout": 1},
     }
-    options = {
-        "OrthancPeers": peers,
-        "HttpsVerifyPeers": True,
-        "HttpsCACertificates": str(certificate.certificate),
-    }
-    folder = tmp_path_factory.mktemp("orthanc")
-    with OrthancServer(folder, [plugin], options=options) as server:
-        yield server
+    trusted = str(certificate.certificate)
+    https = {"HttpsVerifyPeers": True, "HttpsCACertificates": trusted}
+    return start_for_module(options={"OrthancPeers": peers, **https})
 
 
 @pytest.fixture(scope="module")
@@ -107,26 +84,6 @@ def identifiers(orthanc: OrthancServer, make_series: MakeSeries) -> list[str]:
 def send(server: OrthancServer, peer: str, identifiers: list[str]) -> bool:
     body = {"Resources": identifiers, "Synchronous": True}
     return server.request("POST", f"/peers/{peer}/store", json=body).ok
-
-
-def get_sent(server: OrthancServer, name: str) -> dict[str, Any]:
-    found = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == name]
-    assert len(found) <= 1, f"{name} is there {len(found)} times"
-    return found[0]["Send"] if found else {"Associations": {}}
-
-
-def wait_for(server: OrthancServer, peer: str, outcome: str, count: int = 1) -> dict[str, Any]:
-    """Until connections with this peer have ended so, and no other has."""
-
-    def has_ended() -> bool:
-        metrics = scrape(server)
-        labels = {"peer": peer, "direction": "send"}
-        return metrics.sum(ASSOCIATIONS, **labels, outcome=outcome) == count and (
-            metrics.sum(ASSOCIATIONS, **labels) == count
-        )
-
-    assert wait_until(has_ended, SECONDS), scrape(server).group(ASSOCIATIONS, "peer", "outcome")
-    return get_sent(server, peer)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +97,7 @@ def test_instances_are_followed(
     outcome: str,
 ) -> None:
     assert send(orthanc, peer, identifiers)
-    sent = wait_for(orthanc, peer, outcome)
+    sent = wait_for(orthanc, peer, outcome, "send")
     assert sent["Instances"] == sent["Outcomes"]["Stored"] == len(identifiers)
     size = sum(len(orthanc.get_file(identifier)) for identifier in identifiers)
     assert size < sent["Bytes"] < 1.01 * size + 300 * len(identifiers)
@@ -170,28 +127,23 @@ def test_a_send_that_fails_is_counted_once(
     if peer == "nobody":  # what a reader has Orthanc ask is no send
         assert not orthanc.request("GET", f"/peers/{peer}/system").ok
     assert not send(orthanc, peer, identifiers[:1])
-    sent = wait_for(orthanc, peer, outcome)
-    assert sent["Associations"][outcome.capitalize()] == 1
+    sent = wait_for(orthanc, peer, outcome, "send")
     if outcome == "rejected":
         assert sent["Associations"]["LatestRejection"] == "HTTP status 404"
         assert sent["Outcomes"]["Failed"] == 1
 
 
 def test_a_peer_that_refuses_is_found_until_it_listens(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
-    images: list[Image] = make_series("store", 2)
     port = find_free_port()
     orthanc = start_orthanc(options={"OrthancPeers": {"cloud": [f"http://127.0.0.1:{port}/"]}})
-    identifiers = upload_to_send(orthanc, images)
+    identifiers = upload_to_send(orthanc, make_series("store", 2))
     for _ in range(3):
         assert not send(orthanc, "cloud", identifiers)
     finding = advice.find(orthanc, "failed-associations", "cloud")
     assert finding["Evidence"] == {"Failures": 3, "Outcome": "refused"}
 
-    # The remedy: start the server there
-    receiver = tmp_path / "receiver"
-    receiver.mkdir()
-    with OrthancServer(receiver, options={"HttpPort": port}):
-        assert send(orthanc, "cloud", identifiers)
-        assert advice.goes_away(orthanc, "failed-associations")
+    start_orthanc(below="receiver", plugins=[], options={"HttpPort": port})
+    assert send(orthanc, "cloud", identifiers)
+    assert advice.goes_away(orthanc, "failed-associations")

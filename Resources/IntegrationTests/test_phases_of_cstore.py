@@ -17,10 +17,8 @@ from harness.tuning import tune_sockets
 
 COUNT = 60
 
-# Between the client's clock and the sum of the phases, idle included
 TOLERANCE = 0.03
 
-# A machine that is busy with something else lets the client wait for its turn: the best counts
 ATTEMPTS = 3
 
 STORED = {"Receive", "Storage", "Sync", "Index", "Respond"}

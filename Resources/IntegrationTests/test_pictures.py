@@ -50,20 +50,13 @@ ALWAYS_COMPRESSED = {"8", "12 in 16", "RGB", "RGB by plane"}
 def received(
     module_orthanc: OrthancServer, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[Received, dict[str, np.ndarray | None]]]:
-    """Each with what Orthanc shows of it as it came."""
     folder = tmp_path_factory.mktemp("received")
     shown = []
     for file in make_received(folder, IS_LONG):
-        shown.append((file, show(module_orthanc, store(module_orthanc, file.content))))
+        shown.append((file, show(module_orthanc, module_orthanc.upload(file.content))))
         module_orthanc.delete_all()
     assert all(view is not None for view in shown[0][1].values())
     return shown
-
-
-def store(server: OrthancServer, content: bytes) -> str:
-    answer = server.request("POST", "/instances", data=content)
-    answer.raise_for_status()
-    return answer.json()["ID"]
 
 
 def list_targets(server: OrthancServer, engine: str, targets: list[str]) -> list[str]:
@@ -75,7 +68,6 @@ def list_targets(server: OrthancServer, engine: str, targets: list[str]) -> list
 def find_loss(
     file: Received, before: dict[str, np.ndarray | None], after: dict[str, np.ndarray | None]
 ) -> str:
-    """What is not shown any more, or otherwise."""
     for view, picture in after.items():
         expected = before[view]
         if picture is None and expected is not None:
@@ -99,7 +91,7 @@ def test_orthanc_shows_what_it_showed(
     for target in list_targets(server, engine, TARGETS):
         tune(server, Engine=engine, TransferSyntax=target, OfCompressed=True)
         for file, before in received:
-            instance = store(server, file.content)
+            instance = server.upload(file.content)
             if server.get_file(instance) != file.content:
                 losses[file.name, target.name] = find_loss(file, before, show(server, instance))
             elif file.name in ALWAYS_COMPRESSED and target in COMPRESSED:
@@ -180,7 +172,7 @@ def test_what_engines_treat_in_two_ways_stays(server: OrthancServer, tmp_path: P
             tune(server, Engine=engine, TransferSyntax=target, OfCompressed=True, Verify=True)
             for name, content in files.items():
                 if name != "JPEG-LS of 8 bits" or target != JPEG_LS:
-                    assert server.get_file(store(server, content)) == content, (name, target)
+                    assert server.get_file(server.upload(content)) == content, (name, target)
                     (transcoding,) = list_transcodings(server, 1)
                     assert transcoding["Outcome"] == "Declined", (name, engine, transcoding)
                     server.delete_all()

@@ -6,7 +6,6 @@ acknowledged. Orthanc's index in SQLite is not: what the last seconds brought is
 but no longer listed, without the plugin too.
 """
 
-import hashlib
 import os
 import random
 import shutil
@@ -14,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
@@ -25,23 +23,27 @@ from conftest import AddRow, StartOrthanc
 from harness import forgetful_disk, strace
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
 from harness.forgetful_disk import ForgetfulDisk
-from harness.numbered import NumberedImages, find_number, make_pixels, name_instance
+from harness.numbered import (
+    NumberedImages,
+    find_number,
+    identify_numbered,
+    make_pixels,
+    name_instance,
+)
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.reliability import Row
 from harness.strace import Trace, find_failure
-from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, decode, list_engines, read, tune
+from harness.transcoding import TARGETS, decode, list_engines, read, transcode
 
 CUTS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = CUTS > 1
-
-TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
 
 TRACED = 12  # instances
 READABLE = {"HttpCompressionEnabled": False}  # answers, in a trace
 
 DEFAULT_QUALITY = 90
 
-# Seconds after the first instances are acknowledged
 EARLY_CUT, LATE_CUT = 0.7, 20
 
 # It would sync each file that it finds. The disk, mounted anew, has none that is not
@@ -50,16 +52,11 @@ FOUND = {"recovery_init_sync_method": "syncfs"}
 # Seconds: Orthanc writes its SQLite back every ten (ServerIndex::FlushThread), and takes a moment
 WRITTEN_BACK = 14
 
+LONG = pytest.mark.skipif(not IS_LONG, reason="takes some 30 s each time: run-tests.sh --long")
 TRACING = pytest.mark.skipif(strace.find_obstacle() is not None, reason=str(strace.find_obstacle()))
 FORGETTING = pytest.mark.skipif(
     forgetful_disk.find_obstacle() is not None, reason=str(forgetful_disk.find_obstacle())
 )
-
-
-def transcode(server: OrthancServer, engine: str) -> None:
-    if engine in TARGETS:
-        list_engines(server)
-        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
 
 
 def read_files(folder: Path) -> dict[int, Path]:
@@ -73,9 +70,6 @@ def read_files(folder: Path) -> dict[int, Path]:
         assert (decode(read(path)) == make_pixels(number)).all(), f"{number} has other pixels"
         files[number] = path
     return files
-
-
-# ---- The order of system calls ------------------------------------------------------------------
 
 
 @TRACING
@@ -121,31 +115,15 @@ def look_for_failures(server: OrthancServer, trace: Trace) -> list[str | None]:
     for way, numbers in acknowledged.items():
         for number in numbers:
             path = str(files[number])
-            mark = identify(files[number]) if way == "upload" else name_instance(number)
+            mark = identify_numbered(number) if way == "upload" else name_instance(number)
             (calls,) = [calls for calls in threads if any(call.target == path for call in calls)]
             failures.append(find_failure(calls, path, mark))
     return failures
 
 
-def identify(path: Path) -> str:
-    """Orthanc's identifier of an instance, which it answers an upload with."""
-    image = dcmread(path, stop_before_pixels=True)
-    uids = (image.StudyInstanceUID, image.SeriesInstanceUID, image.SOPInstanceUID)
-    digest = hashlib.sha1("|".join((image.PatientID, *uids)).encode()).hexdigest()
-    return "-".join(digest[place : place + 8] for place in range(0, len(digest), 8))
-
-
-# ---- A disk that forgets ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[ForgetfulDisk]:
-    with ForgetfulDisk(tmp_path) as disk:
-        yield disk
-
-
 @FORGETTING
-def test_the_disk_forgets_what_was_not_synced(disk: ForgetfulDisk) -> None:
+def test_the_disk_forgets_what_was_not_synced(public_disk: ForgetfulDisk) -> None:
+    disk = public_disk
     for name in ("synced", "forgotten"):
         with (disk.point / name).open("wb") as file:
             file.write(b"synced")
@@ -161,8 +139,6 @@ def test_the_disk_forgets_what_was_not_synced(disk: ForgetfulDisk) -> None:
 
 @dataclass(frozen=True)
 class Setting:
-    """An Orthanc with the plugin, which may transcode, or without."""
-
     name: str
     has_plugin: bool = True
     engine: str = ""
@@ -174,15 +150,13 @@ class Setting:
         """The engine, and a setting that tells this change from others."""
         if self.has_plugin:
             list_engines(server)
-            document = {
-                "DicomSockets": {"UserTimeoutSeconds": number},
-                "IngestTranscoding": {
-                    "Engine": self.engine or "auto",
-                    "TransferSyntax": TARGETS.get(self.engine, ""),
-                    "LossyQuality": 1 + number % 80,
-                },
+            transcoding = {
+                "Engine": self.engine or "auto",
+                "TransferSyntax": TARGETS.get(self.engine, ""),
+                "LossyQuality": 1 + number % 80,
             }
-            server.request("PUT", "/perf/tuning", json=document).raise_for_status()
+            sockets = {"UserTimeoutSeconds": number}
+            server.tune(DicomSockets=sockets, IngestTranscoding=transcoding)
 
     def check_tuning(self, server: OrthancServer, *numbers: int) -> None:
         """One of these is in force, as a whole."""
@@ -194,6 +168,8 @@ class Setting:
             assert tuning["IngestTranscoding"]["LossyQuality"] == quality
 
 
+Cut = tuple[int, Setting, Row]
+
 SETTINGS = [
     Setting("transcoding by dcmtk", engine="dcmtk"),
     Setting("without the plugin", has_plugin=False),
@@ -203,6 +179,17 @@ SETTINGS = [
 ]
 
 
+def list_cuts(reliability: AddRow, what: str, seen: str, tuning: str) -> Iterator[Cut]:
+    """The settings by turns, as often as the power is cut, each with its row."""
+    rows = [
+        reliability(f"the power, {what}, {setting.name}", seen + tuning * setting.has_plugin)
+        for setting in SETTINGS
+    ]
+    for number in range(CUTS):
+        place = number % len(SETTINGS)
+        yield 1000 + number, SETTINGS[place], rows[place]
+
+
 def cut_power(
     server: OrthancServer,
     disk: ForgetfulDisk,
@@ -210,8 +197,7 @@ def cut_power(
     pause: float,
     postgresql: PostgreSqlServer | None = None,
 ) -> tuple[AcknowledgedLoad, float]:
-    """The senders' account, and when it was; Orthanc is to be started anew, and PostgreSQL, which
-    is on the disk, too."""
+    """The senders' account, and when it was; the caller starts Orthanc and PostgreSQL anew."""
     with AcknowledgedLoad(server, images) as load:
         load.wait_for(3)
         time.sleep(pause)
@@ -221,42 +207,6 @@ def cut_power(
             postgresql.kill()
     disk.cut_power()
     return load, moment
-
-
-@FORGETTING
-def test_with_the_index_in_postgresql_nothing_is_lost(
-    disk: ForgetfulDisk,
-    tmp_path: Path,
-    plugin: Path,
-    moments: random.Random,
-    reliability: AddRow,
-) -> None:
-    """PostgreSQL is on a disk of its own, which keeps its promises."""
-    rows = [
-        reliability(
-            f"the power, index in PostgreSQL, {setting.name}",
-            "all that was acknowledged is stored with its pixels, all that is served is whole"
-            + ("; so is the tuning" if setting.has_plugin else ""),
-        )
-        for setting in SETTINGS
-    ]
-    images, store = NumberedImages(), StoreCheck()
-    with PostgreSqlServer() as postgresql:
-        for number, (setting, row) in islice(
-            enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS
-        ):
-            server = OrthancServer(
-                tmp_path,
-                plugins=[POSTGRESQL_PLUGIN, *setting.list_plugins(plugin)],
-                options=postgresql.get_options() | find_storage(disk),
-            )
-            with row.attempt(), server:
-                setting.tune(server, 1000 + number)
-                load, _ = cut_power(server, disk, images, moments.uniform(0, EARLY_CUT))
-                server.start()
-                store.check(server, load.acknowledged)
-                setting.check_tuning(server, 1000 + number)
-                row.count("instances acknowledged", len(load.acknowledged))
 
 
 @pytest.fixture
@@ -270,49 +220,45 @@ def public_disk() -> Iterator[ForgetfulDisk]:
 
 
 @FORGETTING
-@pytest.mark.skipif(not IS_LONG, reason="takes some 30 s each time: run-tests.sh --long")
-def test_with_postgresql_on_the_same_disk_nothing_is_lost(
+@pytest.mark.parametrize("is_same", [False, pytest.param(True, marks=LONG)])
+def test_with_the_index_in_postgresql_nothing_is_lost(
     public_disk: ForgetfulDisk,
     tmp_path: Path,
     plugin: Path,
     moments: random.Random,
     reliability: AddRow,
+    is_same: bool,
 ) -> None:
-    """Orthanc and PostgreSQL die together, and find what the disk has kept of both."""
-    rows = [
-        reliability(
-            f"the power, PostgreSQL on the same disk, {setting.name}",
-            "PostgreSQL recovers by itself; all that was acknowledged is stored with its pixels, "
-            "all that is served is whole" + ("; so is the tuning" if setting.has_plugin else ""),
-        )
-        for setting in SETTINGS
-    ]
+    """PostgreSQL is on a disk of its own, which keeps its promises, or dies together with Orthanc,
+    and both find what the disk has kept."""
+    what = "PostgreSQL on the same disk" if is_same else "index in PostgreSQL"
+    seen = "PostgreSQL recovers by itself; " * is_same
+    seen += "all that was acknowledged is stored with its pixels, all that is served is whole"
     images, store = NumberedImages(), StoreCheck()
-    with PostgreSqlServer(settings=FOUND, disk=public_disk.point) as postgresql:
-        for number, (setting, row) in islice(
-            enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS
-        ):
+    of_same = {"settings": FOUND, "disk": public_disk.point} if is_same else {}
+    with PostgreSqlServer(**of_same) as postgresql:
+        for number, setting, row in list_cuts(reliability, what, seen, "; so is the tuning"):
             server = OrthancServer(
                 tmp_path,
                 plugins=[POSTGRESQL_PLUGIN, *setting.list_plugins(plugin)],
                 options=postgresql.get_options() | find_storage(public_disk),
             )
             with row.attempt(), server:
-                setting.tune(server, 1000 + number)
-                pause = moments.uniform(0, EARLY_CUT)
-                load, _ = cut_power(server, public_disk, images, pause, postgresql)
-                postgresql.start()
-                assert postgresql.log.count("database system was not properly shut down") == (
-                    number + 1
-                )
+                setting.tune(server, number)
+                pause, victim = moments.uniform(0, EARLY_CUT), postgresql if is_same else None
+                load, _ = cut_power(server, public_disk, images, pause, victim)
+                if is_same:
+                    postgresql.start()
+                    recoveries = postgresql.log.count("system was not properly shut down")
+                    assert recoveries == number - 999
                 server.start()
                 store.check(server, load.acknowledged)
-                setting.check_tuning(server, 1000 + number)
+                setting.check_tuning(server, number)
                 row.count("instances acknowledged", len(load.acknowledged))
 
 
 @FORGETTING
-@pytest.mark.skipif(not IS_LONG, reason="takes some 30 s: run-tests.sh --long")
+@LONG
 def test_what_postgresql_does_not_sync_is_lost(
     public_disk: ForgetfulDisk, tmp_path: Path, plugin: Path
 ) -> None:
@@ -330,22 +276,16 @@ def test_what_postgresql_does_not_sync_is_lost(
 
 
 @FORGETTING
-@pytest.mark.skipif(not IS_LONG, reason="takes some 20 s each time: run-tests.sh --long")
+@LONG
 def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed(
     tmp_path: Path, plugin: Path, moments: random.Random, reliability: AddRow
 ) -> None:
     """Without the plugin as well: Orthanc has SQLite sync every ten seconds only."""
-    rows = [
-        reliability(
-            f"the power, index in SQLite, {setting.name}",
-            "the files of all that was acknowledged are on the disk with their pixels; what was "
-            f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole"
-            + ("; the tuning is the latest or the one before" if setting.has_plugin else ""),
-        )
-        for setting in SETTINGS
-    ]
+    seen = "the files of all that was acknowledged are on the disk with their pixels; what was "
+    seen += f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole"
+    tuning = "; the tuning is the latest or the one before"
     images = NumberedImages()
-    for number, (setting, row) in islice(enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS):
+    for number, setting, row in list_cuts(reliability, "index in SQLite", seen, tuning):
         folder = tmp_path / str(number)
         folder.mkdir()
         with ForgetfulDisk(folder) as disk:
@@ -353,11 +293,11 @@ def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed
                 folder, plugins=setting.list_plugins(plugin), options=find_storage(disk)
             )
             with row.attempt(), server:
-                setting.tune(server, 1000 + number)
+                setting.tune(server, number)
                 load, moment = cut_power(server, disk, images, moments.uniform(0, LATE_CUT))
                 assert set(load.acknowledged) <= set(read_files(disk.kept))
                 server.start()
-                setting.check_tuning(server, 1000 + number, 0)
+                setting.check_tuning(server, number, 0)
                 old = [at for at in load.acknowledged if load.times[at] < moment - WRITTEN_BACK]
                 store = StoreCheck()
                 store.check(server, old)

@@ -2,7 +2,6 @@
 """Without the probe Orthanc's code stays as it is; the listening socket gets the options."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.metrics import STALLS, scrape_when_counted, wait_until
+from harness.metrics import STALLS, get_peer, scrape_when_counted, wait_until
 from harness.orthanc import Json, OrthancServer
 from harness.senders import associate, transfer
 from harness.sockets import read_options, show, show_listening
@@ -21,10 +20,8 @@ NEED_THE_PROBE = {"Idle", "Parse", "Storage", "Sync", "Index", "Respond"}
 
 
 @pytest.fixture(scope="module")
-def orthanc(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
-    folder, perf = tmp_path_factory.mktemp("probe-off"), {"SocketProbe": False}
-    with OrthancServer(folder, plugins=[plugin], perf=perf) as server:
-        yield server
+def orthanc(start_for_module: StartOrthanc) -> OrthancServer:
+    return start_for_module(perf={"SocketProbe": False})
 
 
 def test_the_status_says_so(orthanc: OrthancServer) -> None:
@@ -67,10 +64,6 @@ def test_no_function_of_orthanc_leads_to_the_plugin(
     assert count_calls_into(start_orthanc(), plugin) > 0
 
 
-def read_history(server: OrthancServer) -> Json:
-    return server.get_json("/perf/history")["Receive"]
-
-
 def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: MakeSeries) -> None:
     images = make_series("store", 10)
     clients.store(orthanc, images[:5])
@@ -82,13 +75,17 @@ def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: Mak
     for instance in instances:
         assert instance["Phases"] and not NEED_THE_PROBE & set(instance["Phases"])
         assert "Stalls" not in instance
-    (peer,) = [peer for peer in orthanc.get_json("/perf/peers") if peer["Name"] == "STORESCU"]
-    assert "Associations" not in peer["Receive"]
+    peer = get_peer(orthanc, "STORESCU")
+    assert "Associations" not in peer
+
     # In the history once the second is over
-    assert wait_until(lambda: sum(read_history(orthanc)["Instances"]) == 10, seconds=20)
+    def read_history() -> Json:
+        return orthanc.get_json("/perf/history")["Receive"]
+
+    assert wait_until(lambda: sum(read_history()["Instances"]) == 10, seconds=20)
     window = orthanc.get_json("/perf/status")["Windows"][2]["Receive"]
     assert window["Instances"] == 10
-    for traffic in (peer["Receive"], window, read_history(orthanc)):
+    for traffic in (peer, window, read_history()):
         assert not {"Stalls", "StallTime", "StallSeconds"} & set(traffic)
 
 

@@ -16,16 +16,15 @@ from harness.faults import Fault, HangingDatabase, HangingFolder
 from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
-from harness.prometheus import PrometheusServer, list_jobs
+from harness.prometheus import RULES, PrometheusServer, adapt_rules, list_jobs
 from harness.proxy import serve_objects
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.transcoding import JPEG_LOSSLESS_SV1, tune
 from harness.tuning import tune_sockets
 
 DASHBOARD = ROOT / "Resources" / "Grafana" / "orthanc-perf.json"
-RULES = ROOT / "Resources" / "Prometheus"
 RULE_FILES = [RULES / "recording.yml", RULES / "alerting.yml"]
 
-# What Grafana puts into an expression before it asks Prometheus
 VARIABLES = {
     "$job": "orthanc",
     "$instance": ".*",
@@ -60,23 +59,20 @@ def find_names(text: str) -> set[str]:
 
 @pytest.fixture
 def objects(tmp_path: Path) -> Iterator[str]:
-    """The address of a server that keeps files."""
-    folder = tmp_path / "objects"
-    folder.mkdir()
-    with serve_objects(folder, tmp_path / "nginx") as url:
+    (tmp_path / "objects").mkdir()
+    with serve_objects(tmp_path / "objects", tmp_path / "nginx") as url:
         yield url
 
 
-# The server of the objects first, so that it ends last
 @pytest.fixture
 def busy_orthanc(
-    objects: str,
+    objects: str,  # first, so that it ends last
     postgresql: PostgreSqlServer,
     start_orthanc: StartOrthanc,
     plugin: Path,
     object_plugin: Path,
     make_series: MakeSeries,
-) -> Iterator[OrthancServer]:
+) -> OrthancServer:
     """Orthanc that has seen all there is: servers, stalls, a finding, sending, transcoding."""
     port = find_free_port()
     postgresql.create_database(f"orthanc{port}")
@@ -90,13 +86,12 @@ def busy_orthanc(
     )
     images = make_series("advice", 60)
     tune_sockets(orthanc, Preset="stock")
-    transcoding = {"IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.4.70"}}
-    orthanc.request("PUT", "/perf/tuning", json=transcoding).raise_for_status()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     store(orthanc, images)
     with StoreScp(port):
         send(orthanc, "receiver", upload_to_send(orthanc, images[:5]))
     assert wait_until(lambda: scrape(orthanc).sum("orthanc_perf_findings", id="delayed-ack") == 1)
-    yield orthanc
+    return orthanc
 
 
 @pytest.mark.pair
@@ -143,27 +138,9 @@ def test_a_prometheus_server_answers_every_query_of_the_dashboard(
         assert wait_until(lambda: bool(prometheus.query(recorded)), 30), prometheus.query("up")
 
 
-def list_absent(prometheus: PrometheusServer, state: str) -> list[str]:
-    """The jobs of the targets that OrthancPerfAbsent is about."""
-    alerts = prometheus.query(f'ALERTS{{alertname="OrthancPerfAbsent", alertstate="{state}"}}')
-    return [alert["metric"]["job"] for alert in alerts]
-
-
-def adapt_rules(folder: Path) -> list[Path]:
-    """The rules as they are, but for patience with what alerts are about."""
-    rules = folder / "alerting.yml"
-    text = (RULES / "alerting.yml").read_text("utf-8")
-    rules.write_text(re.sub(r"for: \d+m", "for: 1s", text), "utf-8")
-    return [RULES / "recording.yml", rules]
-
-
 @pytest.mark.parametrize("fault", [HangingFolder(), HangingDatabase()], ids=["disk", "database"])
 def test_what_hangs_is_an_alert_while_it_does(
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    make_series: MakeSeries,
-    tmp_path: Path,
-    fault: Fault,
+    start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries, tmp_path: Path, fault: Fault
 ) -> None:
     if fault.obstacle:
         pytest.skip(fault.obstacle)
@@ -189,19 +166,20 @@ def test_the_alert_about_the_plugins_absence_is_about_orthanc_only(
     orthanc = start_orthanc()
     jobs = list_jobs(orthanc)
     with PrometheusServer(tmp_path, jobs, adapt_rules(tmp_path)) as prometheus:
-        others = {"orthanc-own", "prometheus"}
+        others = ["orthanc-own", "prometheus"]
 
-        def list_up() -> set[str]:
-            return {up["metric"]["job"] for up in prometheus.query("up == 1")}
+        def list_names(query: str) -> list[str]:
+            return sorted(found["metric"]["job"] for found in prometheus.query(query))
 
-        assert wait_until(lambda: list_up() == {"orthanc", *others}), prometheus.log.read_text()
+        firing = 'ALERTS{alertname="OrthancPerfAbsent", alertstate="firing"}'
+        assert wait_until(lambda: list_names("up == 1") == ["orthanc", *others])
         assert wait_until(lambda: bool(prometheus.query("orthanc_perf_build_info")))
         # Prometheus' own metric: each rule has been evaluated some times since
         evaluated = 'prometheus_rule_group_iterations_total{rule_group=~".*alerting.yml;.*"} > 5'
         assert wait_until(lambda: bool(prometheus.query(evaluated)))
-        assert list_absent(prometheus, "firing") == []
+        assert list_names(firing) == []
 
         orthanc.stop()
         start_orthanc(plugins=[], options={"HttpPort": orthanc.http_port})
-        assert wait_until(lambda: list_up() == others)
-        assert wait_until(lambda: list_absent(prometheus, "firing") == ["orthanc"])
+        assert wait_until(lambda: list_names("up == 1") == others)
+        assert wait_until(lambda: list_names(firing) == ["orthanc"])

@@ -50,11 +50,7 @@ def test_what_was_not_stored_has_the_identifier_that_orthanc_gives_it(
     stored = [server.request("POST", "/instances", data=file).json() for file in (whole, nameless)]
     identifiers = [answer["ID"] for answer in stored]
 
-    files = [
-        whole[:-1000],
-        change(image.path, drop("SOPInstanceUID")),
-        b"This is not DICOM.",
-    ]
+    files = [whole[:-1000], change(image.path, drop("SOPInstanceUID")), b"This is not DICOM."]
     for file in files:
         assert server.request("POST", "/instances", data=file).status_code >= 400
     told = list_instances(server, 5, "Receive")

@@ -14,18 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from conftest import MakeSeries
+from conftest import MakeSeries, StartOrthanc
 from harness import abuse, clients, wire
-from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.metrics import ASSOCIATIONS, IN_FLIGHT, INSTANCES, PREFIX, get_peer, scrape, wait_until
+from harness.orthanc import OrthancServer
 from harness.process import allow_descriptors, count_descriptors, get_resident_bytes
 
 OPEN = PREFIX + "associations_open"
-ASSOCIATIONS = PREFIX + "associations_total"
 
 MAXIMUM_PEERS = 32
 IDLE = 1000
@@ -43,16 +41,9 @@ TOLERATED_BYTES = 32 << 20
 
 
 @pytest.fixture(scope="module")
-def server(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
-    with (
-        allow_descriptors(DESCRIPTORS),
-        OrthancServer(
-            tmp_path_factory.mktemp("robustness"),
-            plugins=[plugin, DICOMWEB_PLUGIN],
-            perf={"MaximumPeers": MAXIMUM_PEERS},
-        ) as server,
-    ):
-        yield server
+def server(start_for_module: StartOrthanc) -> Iterator[OrthancServer]:
+    with allow_descriptors(DESCRIPTORS):
+        yield start_for_module(perf={"MaximumPeers": MAXIMUM_PEERS})
 
 
 @pytest.fixture(scope="module")
@@ -105,17 +96,17 @@ def run_at_once(
         list(pool.map(lambda number: visit(server, number), range(count)))
 
 
-def count_outcomes(server: OrthancServer) -> dict[tuple[str, ...], int]:
-    return scrape(server).group(ASSOCIATIONS, "outcome")
-
-
 @contextmanager
 def expect_outcomes(server: OrthancServer, outcome: str, count: int) -> Iterator[None]:
     """So many more associations end so, within this."""
-    before = count_outcomes(server).get((outcome,), 0)
+
+    def count_ended() -> float:
+        return scrape(server).sum(ASSOCIATIONS, outcome=outcome)
+
+    before = count_ended()
     yield
-    wait_until(lambda: count_outcomes(server).get((outcome,), 0) >= before + count, 20)
-    assert count_outcomes(server).get((outcome,), 0) == before + count
+    wait_until(lambda: count_ended() >= before + count, 20)
+    assert count_ended() == before + count
 
 
 def echo_briefly(server: OrthancServer, _: int) -> None:
@@ -140,8 +131,7 @@ def test_associations_that_are_reset_in_mid_message(server: OrthancServer) -> No
     with expect_outcomes(server, "lost", 100):
         run_at_once(abuse.reset_in_mid_message, server, 100)
     assert scrape(server).sum(INSTANCES) == before
-    (peer,) = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == "RESET"]
-    assert peer["Receive"]["Associations"]["Lost"] == 100
+    assert get_peer(server, "RESET")["Associations"]["Lost"] == 100
 
 
 def test_senders_that_are_killed_in_mid_message(
@@ -160,16 +150,11 @@ def test_senders_that_are_killed_in_mid_message(
     assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
 
 
-def test_garbage_on_the_dicom_port(server: OrthancServer) -> None:
-    run_at_once(abuse.speak_garbage, server, 120)
-
-
-def test_garbage_within_an_association(server: OrthancServer) -> None:
-    run_at_once(abuse.speak_garbage_when_associated, server, 120)
-
-
-def test_garbage_on_the_http_port(server: OrthancServer) -> None:
-    run_at_once(abuse.ask_garbage, server, 120)
+@pytest.mark.parametrize(
+    "speak", [abuse.speak_garbage, abuse.speak_garbage_when_associated, abuse.ask_garbage]
+)
+def test_garbage(server: OrthancServer, speak: Callable[[OrthancServer, int], None]) -> None:
+    run_at_once(speak, server, 120)
 
 
 def test_idle_associations(server: OrthancServer) -> None:

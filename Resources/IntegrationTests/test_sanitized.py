@@ -67,8 +67,7 @@ def look_everywhere(server: OrthancServer) -> None:
 
 def tune(server: OrthancServer) -> None:
     for preset in ("stock", "tuned"):
-        change = {"DicomSockets": {"Preset": preset}}
-        server.request("PUT", "/perf/tuning", json=change).raise_for_status()
+        server.tune(DicomSockets={"Preset": preset})
     wrong = {"DicomSockets": {"ReceiveBuffer": "big"}}
     assert server.request("PUT", "/perf/tuning", json=wrong).status_code == 400
     server.request("DELETE", "/perf/tuning").raise_for_status()

@@ -48,7 +48,6 @@ KEPT_IMAGES = 5
 # Orthanc's own pools open a file now and then (SQLite, the HTTP connection that asks)
 TOLERATED_DESCRIPTORS = 4
 
-# Seconds for which Orthanc waits for the destination of a C-MOVE, on a machine that is busy
 PATIENCE = 60
 
 # Bytes an hour, of which Orthanc or a program may surely grow. Without the plugin it is not zero.
@@ -60,15 +59,12 @@ def open_dashboard(browser: Browser) -> None:
     browser.ask("open")
 
 
-def count_by_prometheus(prometheus: PrometheusServer) -> float:
-    found = prometheus.query(f'sum({INSTANCES}{{job="orthanc"}})')
-    return float(found[0]["value"][1]) if found else 0
-
-
 def check_scrapes(prometheus: PrometheusServer, server: OrthancServer) -> None:
     """What was scraped is the whole, and never went back."""
-    expected = scrape(server).sum(INSTANCES)
-    assert wait_until(lambda: count_by_prometheus(prometheus) == expected), expected
+    expected, total = scrape(server).sum(INSTANCES), f'sum({INSTANCES}{{job="orthanc"}})'
+    assert wait_until(
+        lambda: [float(found["value"][1]) for found in prometheus.query(total)] == [expected]
+    ), expected
     (resets,) = prometheus.query(f'sum(resets({INSTANCES}{{job="orthanc"}}[1d]))')
     assert float(resets["value"][1]) == 0
 

@@ -16,7 +16,6 @@ from harness.tuning import tune_sockets
 
 CONGESTION = Path("/proc/sys/net/ipv4")
 
-# Within this time, a live connection has been used again, and has the new settings
 SECONDS = 10
 
 # None of it is a default of the kernel's, and the kernel allows it to everybody
@@ -38,45 +37,35 @@ def receiver_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def shared_orthanc(
-    plugin: Path, tmp_path_factory: pytest.TempPathFactory, receiver_port: int
-) -> Iterator[OrthancServer]:
-    """One Orthanc for all tests that only change the tuning."""
+def module_orthanc(start_for_module: StartOrthanc, receiver_port: int) -> OrthancServer:
     options = {"DicomModalities": {"slow": describe_modality(receiver_port)}}
-    with OrthancServer(tmp_path_factory.mktemp("shared"), [plugin], options=options) as server:
-        yield server
-
-
-@pytest.fixture
-def orthanc(shared_orthanc: OrthancServer) -> Iterator[OrthancServer]:
-    yield shared_orthanc
-    shared_orthanc.request("DELETE", "/perf/tuning").raise_for_status()
+    return start_for_module(options=options)
 
 
 @pytest.fixture(params=["accepted", "outgoing"])
 def live(
     request: pytest.FixtureRequest,
-    orthanc: OrthancServer,
+    server: OrthancServer,
     make_series: MakeSeries,
     receiver_port: int,
 ) -> Iterator[tuple[OrthancServer, Look]]:
     """Orthanc in the midst of a transfer, and a way to look at the one socket of it."""
     images = make_series("store", 20)
-    assert wait_until(lambda: not list_connections(orthanc), SECONDS)
+    assert wait_until(lambda: not list_connections(server), SECONDS)
 
     if request.param == "accepted":
-        with transfer(orthanc, images[:5], "LIVE"):
-            yield orthanc, lambda: show(orthanc, own_port=orthanc.dicom_port)
+        with transfer(server, images[:5], "LIVE"):
+            yield server, lambda: show(server, own_port=server.dicom_port)
         return
 
     # So many, each so slowly, that it takes longer than a test
-    identifiers = upload_to_send(orthanc, images) * 5
+    identifiers = upload_to_send(server, images) * 5
     with (
         SlowReceiver(receiver_port, image_seconds=0.2) as receiver,
-        Sending(orthanc, "slow", identifiers),
+        Sending(server, "slow", identifiers),
     ):
-        assert wait_until(lambda: bool(list_connections(orthanc)), SECONDS)
-        yield orthanc, lambda: show(orthanc, port=receiver_port)
+        assert wait_until(lambda: bool(list_connections(server)), SECONDS)
+        yield server, lambda: show(server, port=receiver_port)
         receiver.hurry()
 
 
@@ -114,7 +103,6 @@ def check(server: OrthancServer, look: Look, condition: Callable[[Shown, Options
 Condition = Callable[[Shown, Options], bool]
 
 
-# What is so before, what is asked for, what is so then; what is asked for afterwards, and is so
 @pytest.mark.parametrize(
     ("before", "asked", "then", "undone", "after"),
     [

@@ -24,10 +24,8 @@ from harness.tuning import tune_sockets
 
 COUNT = 60
 
-# Of the time that stock sockets cost, what the stalls must account for
 EXPLAINED = 0.8
 
-# Of the instances over tuned sockets, those that may have a stall
 STALLED = 0.01
 
 # A machine that is busy with something else holds a transfer up for longer than a stall, now
@@ -121,10 +119,8 @@ def check(stock: Run, tuned: list[Run]) -> None:
     assert best.get_stalled_share() < STALLED
 
 
-# What the peer takes for each image: more than a stall, and near those of Linux
 THINKING = 0.060
 
-# Of a peer's images, those that a busy machine may make stall
 BUSY = 0.1
 
 # The kernel tells how long ago it sent something in ticks, of 10 ms at the most
@@ -138,10 +134,7 @@ def images(make_series: MakeSeries) -> list[Image]:
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 def test_storescu_loses_its_time_in_stalls(
-    start_orthanc: StartOrthanc,
-    certificate: Certificate,
-    images: list[Image],
-    tls: bool,
+    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image], tls: bool
 ) -> None:
     orthanc = start_orthanc(options=certificate.get_dicom_options() if tls else {})
     arguments = certificate.get_dcmtk_arguments() if tls else []
@@ -153,10 +146,7 @@ def test_storescu_loses_its_time_in_stalls(
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 def test_orthanc_as_a_sender_loses_its_time_in_stalls(
-    start_orthanc: StartOrthanc,
-    certificate: Certificate,
-    images: list[Image],
-    tls: bool,
+    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image], tls: bool
 ) -> None:
     port = find_free_port()
     options = certificate.get_dicom_options(is_server=False) if tls else {}
@@ -176,8 +166,6 @@ def test_orthanc_as_a_sender_loses_its_time_in_stalls(
 def list_sent_and_received(
     server: OrthancServer, direction: str, peer: str
 ) -> list[dict[str, Any]]:
-    """All images of the peer, once they are there."""
-
     def look() -> list[dict[str, Any]]:
         return server.get_json(f"/perf/instances?peer={peer}&direction={direction}")
 

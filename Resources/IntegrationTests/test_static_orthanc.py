@@ -49,8 +49,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def start_static(start_orthanc: StartOrthanc, plugin: Path) -> StartOrthanc:
-    """Starts the static Orthanc with the plugin; arguments as OrthancServer's."""
-
     def start(**options: Any) -> OrthancServer:  # noqa: ANN401
         return start_orthanc(program=PROGRAM, plugins=[plugin], options=options)
 
@@ -104,7 +102,6 @@ def check_no_delay(server: OrthancServer, look: Callable[[], Shown]) -> None:
 
     for preset in ("stock", "tuned", "stock"):
         tune_sockets(server, Preset=preset)
-        # The next call on the connection brings it
         assert not wait_until(lambda: not is_no_delay(), 2), preset
 
 

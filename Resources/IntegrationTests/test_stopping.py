@@ -16,7 +16,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.acknowledged import AcknowledgedLoad
 from harness.load import keep_busy
-from harness.metrics import INSTANCES, scrape, wait_until
+from harness.metrics import INSTANCES, get_peer, scrape, wait_until
 from harness.numbered import NumberedImages, identify_numbered
 from harness.orthanc import OrthancServer
 from harness.process import keep_children_still, list_children
@@ -26,7 +26,6 @@ SENDERS = 4
 WAYS = ["store", "upload"] * SENDERS
 IMAGES = NumberedImages()
 
-# In Orthanc's log
 CLOSED = "DICOM server has stopped"
 STOPS_WITHIN_SECONDS = 10  # an engine has 30 for an instance
 
@@ -38,7 +37,6 @@ RESETS = 3
 GOES_ON_SECONDS = 0.5
 LUA_ENDS_SECONDS = 0.3
 
-# What a process says, or has said of it, when it does not end well
 CRASH = re.compile(r"segmentation|terminate called|abort|corrupt|free\(\)|Sanitizer", re.IGNORECASE)
 
 # Whoever sends at that moment loses the connection: storescu then waits for nothing more
@@ -161,7 +159,7 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
     images = make_series("reset", 4)
     server = start_orthanc(options=DICOM_OPTIONS)
     calls = server.get_json("/perf/status")["Probe"]["RedirectedCalls"]
-    server.request("PUT", "/perf/tuning", json={"DicomSockets": {"KeepAliveSeconds": 7}})
+    server.tune(DicomSockets={"KeepAliveSeconds": 7})
     for number in range(RESETS):
         is_loaded = number % 2 == 1
         reset(server, keep_busy(server, images) if is_loaded else contextlib.nullcontext())
@@ -176,9 +174,9 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
         clients.store(server, images, title=f"AFTER{number}")
         clients.upload(server, [image.read_bytes() for image in images])
         assert wait_until(lambda begun=begun: scrape(server).sum(INSTANCES) >= begun + 8)
-        (peer,) = [p for p in server.get_json("/perf/peers") if p["Name"] == f"AFTER{number}"]
-        assert peer["Receive"]["Instances"] == 4
-        assert "Storage" in peer["Receive"]["PhaseShares"]
+        received = get_peer(server, f"AFTER{number}")
+        assert received["Instances"] == 4
+        assert "Storage" in received["PhaseShares"]
     assert not CRASH.search(server.log), server.log
 
 

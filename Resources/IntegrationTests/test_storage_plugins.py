@@ -33,7 +33,6 @@ SYNCED = IN_FILES | {"Sync"}
 
 APART = {"Idle", "Sync", "Remote", "Database"}
 
-# Of what a server that is further away costs, what "remote" must explain
 EXPLAINED = 0.85
 
 Instance = dict[str, Any]
@@ -66,9 +65,16 @@ def test_orthancs_own_storage(
         assert phases.get("Sync", 0) < phases["Storage"]
 
 
+# What another thread writes is not told from the database
 @pytest.mark.parametrize(
-    ("writer", "is_synced"),
-    [("open", True), ("rename", False), ("fopen", True), ("ofstream", False)],
+    ("writer", "is_synced", "phase", "expected"),
+    [
+        ("open", True, "Storage", SYNCED),
+        ("rename", False, "Storage", IN_FILES),
+        ("fopen", True, "Storage", SYNCED),
+        ("ofstream", False, "Storage", IN_FILES),
+        ("thread", False, "Commit", BY_CSTORE | {"Commit"}),
+    ],
 )
 def test_a_storage_plugin_that_names_its_files(
     start_orthanc: StartOrthanc,
@@ -78,28 +84,19 @@ def test_a_storage_plugin_that_names_its_files(
     tmp_path: Path,
     writer: str,
     is_synced: bool,
+    phase: str,
+    expected: set[str],
 ) -> None:
-    server = start_with_storage(
-        start_orthanc, [plugin, storage_plugin], tmp_path, writer, is_synced
-    )
+    roots = [tmp_path / "first root", tmp_path / "second root"]
+    for root in roots:
+        root.mkdir()
+    section = {"Roots": [*map(str, roots)], "Writer": writer, "Sync": is_synced}
+    options = {"StoragePlugin": {**section, "Hold": int(1000 * HOLD)}}
+    server = start_orthanc(plugins=[plugin, storage_plugin], options=options)
     for instance in store(server, make_series):
         phases = instance["Phases"]
-        assert set(phases) == (SYNCED if is_synced else IN_FILES)
-        # The image, and what stands before its pixels
-        assert phases["Storage"] > 2 * HOLD + phases.get("Sync", 0)
-
-
-def test_what_another_thread_writes_is_not_told_from_the_database(
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    storage_plugin: Path,
-    make_series: MakeSeries,
-    tmp_path: Path,
-) -> None:
-    server = start_with_storage(start_orthanc, [plugin, storage_plugin], tmp_path, "thread", False)
-    for instance in store(server, make_series):
-        assert set(instance["Phases"]) == BY_CSTORE | {"Commit"}
-        assert instance["Phases"]["Commit"] > 2 * HOLD
+        assert set(phases) == expected
+        assert phases[phase] > 2 * HOLD + phases.get("Sync", 0)
 
 
 @pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "not synced"])
@@ -147,17 +144,6 @@ def distance(
         yield proxy
 
 
-def list_object_options(
-    proxy: DelayingProxy, certificate: Certificate, scheme: str = "https", is_kept: bool = True
-) -> dict[str, Any]:
-    section = {
-        "Url": f"{scheme}://127.0.0.1:{proxy.port}",
-        "Certificates": str(certificate.certificate),
-        "Keep": is_kept,
-    }
-    return {"ObjectStorage": section}
-
-
 @pytest.fixture
 def start_with_objects(
     distance: DelayingProxy,
@@ -165,12 +151,16 @@ def start_with_objects(
     plugin: Path,
     object_plugin: Path,
     certificate: Certificate,
+    request: pytest.FixtureRequest,
 ) -> Callable[..., OrthancServer]:
     """Starts an Orthanc whose storage area is the server of objects; takes more options."""
+    parameters = getattr(request.node, "callspec", None)
+    scheme = (parameters.params if parameters else {}).get("distance", "https")
 
-    def start(*, is_kept: bool = True, **options: Any) -> OrthancServer:  # noqa: ANN401
-        options |= list_object_options(distance, certificate, is_kept=is_kept)
-        return start_orthanc(plugins=[plugin, object_plugin], options=options)
+    def start(*others: Path, is_kept: bool = True, **options: Any) -> OrthancServer:  # noqa: ANN401
+        section = {"Url": f"{scheme}://127.0.0.1:{distance.port}", "Keep": is_kept}
+        options["ObjectStorage"] = {**section, "Certificates": str(certificate.certificate)}
+        return start_orthanc(plugins=[plugin, object_plugin, *others], options=options)
 
     return start
 
@@ -184,29 +174,23 @@ def start_with_objects(
 )
 def test_a_storage_area_that_is_a_server(
     distance: DelayingProxy,
-    start_orthanc: StartOrthanc,
-    plugin: Path,
-    object_plugin: Path,
+    start_with_objects: Callable[..., OrthancServer],
     postgresql: PostgreSqlServer,
-    certificate: Certificate,
     make_series: MakeSeries,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
     is_kept: bool,
     database: str,
 ) -> None:
-    scheme = request.node.callspec.params["distance"]
-    options = list_object_options(distance, certificate, scheme, is_kept)
-    plugins = [plugin, object_plugin]
+    others, options = [], {}
     wanted = BY_CSTORE | {"Storage", "Remote", "Index"}
     if database == "PostgreSQL":
         postgresql.query("DROP DATABASE IF EXISTS objects")
         postgresql.create_database("objects")
-        options |= postgresql.get_options("objects")
-        plugins.append(POSTGRESQL_PLUGIN)
+        options = postgresql.get_options("objects")
+        others = [POSTGRESQL_PLUGIN]
         wanted |= {"Database"}
 
-    server = start_orthanc(plugins=plugins, options=options)
+    server = start_with_objects(*others, is_kept=is_kept, **options)
     instances = store(server, make_series)
     assert len(list((tmp_path / "objects").iterdir())) == 2 * len(instances)
     for instance in instances:
@@ -296,18 +280,3 @@ def test_reads_that_wait_for_the_storage_are_found(
     )
     assert finding["Evidence"]["WaitsFor"] == "Storage"
     assert finding["Evidence"]["Class"] == "file"
-
-
-def start_with_storage(
-    start_orthanc: StartOrthanc, plugins: list[Path], folder: Path, writer: str, is_synced: bool
-) -> OrthancServer:
-    roots = [folder / "first root", folder / "second root"]
-    for root in roots:
-        root.mkdir()
-    section = {
-        "Roots": [str(root) for root in roots],
-        "Writer": writer,
-        "Sync": is_synced,
-        "Hold": int(1000 * HOLD),
-    }
-    return start_orthanc(plugins=plugins, options={"StoragePlugin": section})

@@ -25,7 +25,6 @@ from harness.transcoding import (
 
 COUNT = 3
 
-# In a script, the job's origin is Lua
 ASK_BY_LUA = "print(RestApiPost('{path}', '{body}', true))"
 
 

@@ -57,9 +57,7 @@ UNDESCRIBED = [
 def send(server: OrthancServer, content: bytes) -> bytes:
     """Uploads; the file as it is stored."""
     server.delete_all()
-    response = server.request("POST", "/instances", data=content)
-    assert response.status_code == 200, response.text
-    return server.get_file(response.json()["ID"])
+    return server.get_file(server.upload(content))
 
 
 def test_no_frame_is_left_out(server: OrthancServer) -> None:
@@ -105,7 +103,7 @@ def test_jpeg_ls_of_few_bits_is_readable_for_orthanc_and_others(server: OrthancS
         for allocated, stored in ((8, 4), (8, 6), (8, 7), (16, 6), (16, 7)):
             server.delete_all()
             image = make_image(Kind("few bits", allocated, stored))
-            instance = server.request("POST", "/instances", data=write(image)).json()["ID"]
+            instance = server.upload(write(image))
             for pixels in restore(server, instance), decode(read_stored(server, instance)):
                 off = np.abs(pixels.astype(int) - decode(image))
                 assert off.max() <= (0 if target == JPEG_LS else 2), (target, allocated, stored)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Each value of the tuning in force says where it comes from, and each change who asked for it."""
 
-import json
 from typing import Any
 
 from conftest import StartOrthanc
@@ -20,7 +19,7 @@ end
 
 
 def change(server: OrthancServer, **sockets: Any) -> None:  # noqa: ANN401
-    server.request("PUT", TUNING, data=json.dumps({"DicomSockets": sockets})).raise_for_status()
+    server.tune(DicomSockets=sockets)
 
 
 def list_changes(server: OrthancServer) -> list[dict[str, Any]]:
@@ -29,9 +28,6 @@ def list_changes(server: OrthancServer) -> list[dict[str, Any]]:
 
 def find_lines(server: OrthancServer, text: str) -> list[str]:
     return [line for line in server.log.splitlines() if text in line]
-
-
-# ---- Where it comes from
 
 
 def test_saved_tuning_is_named_at_the_start_and_by_its_source(start_orthanc: StartOrthanc) -> None:
@@ -68,9 +64,6 @@ def test_sources_have_every_value_and_leave_the_plain_answer_alone(server: Ortha
     assert sources["DicomSockets"]["TcpNoDelay"] == {"Value": True, "Source": "Default"}
     assert server.get_json(f"{TUNING}?sources=false") == server.get_json(TUNING)
     assert server.get(f"{TUNING}?sources=maybe").status_code == 400
-
-
-# ---- Who asked for it
 
 
 def test_saved_tuning_is_no_change_of_the_history(orthanc: OrthancServer) -> None:
@@ -115,7 +108,7 @@ def test_a_change_from_inside_orthanc_is_named_as_such(
 ) -> None:
     orthanc = start_orthanc(lua=[SCRIPT])
     (image,) = make_series("store", 1)
-    orthanc.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    orthanc.upload(image.read_bytes())
     wait_until(lambda: list_changes(orthanc) != [])  # Orthanc runs scripts on a thread of their own
     (made,) = list_changes(orthanc)
     assert made["By"] == {"Origin": "Internal"}

@@ -34,9 +34,7 @@ PIECE = 4096  # of Orthanc's stream
 
 
 def set_at_once(server: OrthancServer, value: Json) -> None:
-    answer = server.request("PUT", "/perf/tuning", json={"Storage": {"WriteAtOnce": value}})
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["Storage"] == {"WriteAtOnce": value}
+    assert server.tune(Storage={"WriteAtOnce": value})["Storage"] == {"WriteAtOnce": value}
 
 
 def list_files(server: OrthancServer) -> list[Path]:
@@ -51,9 +49,6 @@ def verify(server: OrthancServer, count: int) -> None:
         for kind in server.get_json(f"/instances/{instance}/attachments"):
             url = f"/instances/{instance}/attachments/{kind}/verify-md5"
             assert server.request("POST", url).json() == {}, (instance, kind)
-
-
-# ---- The files -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +116,6 @@ def test_it_is_switched_while_images_arrive(start_orthanc: StartOrthanc) -> None
     verify(orthanc, len(orthanc.get_json("/instances")))
 
 
-# ---- The calls -----------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(strace.find_obstacle() is not None, reason=str(strace.find_obstacle()))
 def test_a_file_is_two_writes_and_is_synced(
     start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
@@ -148,9 +140,6 @@ def test_a_file_is_two_writes_and_is_synced(
             calls = [call for thread in threads for call in thread if call.target == str(file)]
             assert calls[-1].is_sync()
             assert (sum(call.is_write() for call in calls) == 2) == is_at_once
-
-
-# ---- What breaks ---------------------------------------------------------------------------------
 
 
 FULL = pytest.mark.skipif(FullDisk.obstacle is not None, reason=str(FullDisk.obstacle))

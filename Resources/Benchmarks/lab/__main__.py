@@ -83,10 +83,7 @@ GOES_ON = {
 
 
 def make_common(is_default: bool, is_local: bool = True) -> argparse.ArgumentParser:
-    """Options that may come before the experiment or after it: the latter have no defaults.
-
-    Where not `is_local`, those of a server of the lab's own are taken, but not listed.
-    """
+    """Options before the experiment, or after it without defaults; `is_local`: also servers'."""
     common = argparse.ArgumentParser(add_help=False)
 
     def add(option: str, default: object, text: str) -> None:
@@ -235,10 +232,7 @@ def find_difference(old: Results, new: Results) -> str:
 def choose(
     arguments: argparse.Namespace, new: Results, path: Path, goes_on: bool = True
 ) -> Results:
-    """The run to go on with, or the new one: what was measured before is put aside then.
-
-    Unless it `goes_on` by itself, --resume has to name it.
-    """
+    """The run to go on with, or the new one; --resume names it unless it `goes_on` by itself."""
     if arguments.resume is not None:
         old = Results.read(arguments.resume)
         difference = find_difference(old, new)
@@ -298,7 +292,6 @@ def run(arguments: argparse.Namespace) -> str | int | None:
 
 
 def answer(results: Results, charts: Charts) -> list[str]:
-    """What the result's experiment adds to its page."""
     experiment = EXPERIMENTS.get(results.experiment)
     return experiment.answer(results, charts) if experiment else []
 

@@ -24,10 +24,7 @@ Rounds = list[list[Turn]]
 
 @dataclass(frozen=True)
 class Figure:
-    """How a figure is to be read; `is_compared`: relative to the first contestant, too.
-
-    `is_drawn`: in a chart of all cells, which is for a page that does not have too many.
-    """
+    """`is_compared`: relative to the first contestant, too. `is_drawn`: in a chart of all cells."""
 
     unit: str
     is_compared: bool = True
@@ -102,10 +99,7 @@ def take_turns(
     number: int = 0,
     after_turn: Callable[[], None] = lambda: None,
 ) -> list[Turn]:
-    """A B C, C B A, A B C, …: what drifts, or depends on who comes first, cancels out.
-
-    In rounds of odd numbers, the last one comes first.
-    """
+    """A B C, C B A, A B C, …, in odd rounds the other way round: drift cancels out."""
     deadline = time.monotonic() + seconds
     found: list[Turn] = []
     while len(found) < stage.turns or (len(found) < stage.most_turns and stage.is_in_doubt(found)):

@@ -40,7 +40,6 @@ class Charts:
         return file
 
     def write(self, folder: Path, files: Container[str] | None = None) -> list[Path]:
-        """All of them, or those of these that are here."""
         paths = [folder / file for file in self._draw if files is None or file in files]
         for path in paths:
             self._draw[path.name](path)
@@ -61,7 +60,6 @@ def find_values(cells: list[Cell], figure: str) -> Values:
 
 
 def can_be_drawn(results: Results, figure: str) -> bool:
-    """Whether there is anything to draw, in one chart."""
     cells = list_measured(results)
     return bool(find_values(cells, figure)) and len(cells) <= MOST_CELLS
 

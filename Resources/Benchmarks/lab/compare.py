@@ -67,15 +67,8 @@ def adjust(probabilities: list[float]) -> list[float]:
     return adjusted
 
 
-def find_change(a: list[float], b: list[float]) -> float:
-    """B / A: the median of all quotients (Hodges and Lehmann's estimate, of logarithms)."""
-    return median(y / x for x, y in product(a, b))
-
-
 @dataclass(frozen=True)
 class Row:
-    """One ratio that both runs have."""
-
     a: Comparison
     b: Comparison
 
@@ -101,7 +94,8 @@ class Row:
             f"{self.a.figure}, {self.a.b} / {self.a.a}",
             f"{median(a):.3f} ({len(a)})",
             f"{median(b):.3f} ({len(b)})",
-            f"{find_change(a, b):.3f}",
+            # Hodges and Lehmann's estimate, of logarithms
+            f"{median(y / x for x, y in product(a, b)):.3f}",
             f"{self.get_probability():.2g}",
             "" if adjusted is None else f"{adjusted:.2g}",
             self.judge(adjusted),
@@ -109,10 +103,7 @@ class Row:
 
 
 def find_rows(a: Results, b: Results) -> tuple[list[Row], list[str]]:
-    """The ratios that both have, and the names of those that one has.
-
-    Factors that don't vary within a run, such as Orthanc's version, are no part of the name.
-    """
+    """The ratios that both have, and the names of those that only one has."""
     varying = {*a.list_factors(), *b.list_factors()}
     found: list[dict[tuple[str, ...], Comparison]] = [{}, {}]
     for place, results in zip(found, (a, b), strict=True):
@@ -155,7 +146,6 @@ def list_differences(a: Results, b: Results) -> list[str]:
 
 
 def compare(a: Results, b: Results) -> str:
-    """A page of Markdown; raises ResultError where there is nothing to compare."""
     if a.experiment != b.experiment:
         raise ResultError(f"A is of {a.experiment}, B of {b.experiment}")
     rows, alone = find_rows(a, b)

@@ -115,7 +115,6 @@ def visit(browser: Browser) -> Figures:
 def measure_cost(
     server: OrthancServer, browser: Browser, load: PacedUploader, seconds: float, is_open: bool
 ) -> Figures:
-    """Orthanc over some seconds."""
     browser.ask("open" if is_open else "close")
     clock = ProcessorClock(server.pid)
     time.sleep(SETTLING_SECONDS)
@@ -157,7 +156,6 @@ def open_bench(arguments: argparse.Namespace, folder: Path, _: int) -> Iterator[
 
 
 def explain(_: Factors, rounds: Rounds) -> str:
-    """What the page costs, pair by pair."""
     closed, opened = PAGE
     costs = [
         100 * (turn[opened]["processor time"] - turn[closed]["processor time"])

@@ -75,8 +75,6 @@ RECEIVERS = {NAGLE_ON: "NAGLE", NAGLE_OFF: RECEIVER}
 
 @dataclass(frozen=True)
 class Source:
-    """Whom a client asks, and for what."""
-
     title: str
     port: int
     study: str
@@ -130,7 +128,6 @@ def fetch(run: Callable[[], tuple[float, str]], images: list[Image], folder: Pat
 
 
 def open_folders(stack: ExitStack, titles: Iterable[str]) -> dict[str, Destination]:
-    """In memory, by their titles."""
     received = Path(stack.enter_context(TemporaryDirectory(prefix="lab-", dir=IN_MEMORY)))
     found = {title: Destination(title, find_free_port(), received / title) for title in titles}
     for destination in found.values():
@@ -141,9 +138,6 @@ def open_folders(stack: ExitStack, titles: Iterable[str]) -> dict[str, Destinati
 def start_storescp(destination: Destination, environment: dict[str, str]) -> Receiver:
     command = ["/usr/bin/storescp", "-od", destination.folder, str(destination.port)]
     return Receiver(destination.port, command, environment)
-
-
-# Out of dcmqrscp
 
 
 def make_archive(folder: Path, areas: dict[str, list[Image]], hosts: dict[str, str]) -> Path:
@@ -161,28 +155,9 @@ def make_archive(folder: Path, areas: dict[str, list[Image]], hosts: dict[str, s
     return configuration
 
 
-def start_archive(configuration: Path, environment: dict[str, str]) -> Receiver:
-    port = find_free_port()
-    command = ["/usr/bin/dcmqrscp", "--config", configuration, str(port)]
-    return Receiver(port, command, environment)
-
-
-def choose_source(
-    sources: list[Source], seconds: float, ask: Callable[[Source], Figures]
-) -> Source:
-    """All images, or those of a trial where all would take longer; the trial warms up, too."""
-    few, every = sources
-    return every if compute_pace(ask(few)) * len(every.images) <= seconds else few
-
-
 @contextmanager
 def open_archive(
-    arguments: argparse.Namespace,
-    name: str,
-    buffer: str,
-    images: list[Image],
-    folder: Path,
-    _: int,
+    arguments: argparse.Namespace, name: str, buffer: str, images: list[Image], folder: Path, _: int
 ) -> Iterator[Bench]:
     obstacle = find_route_obstacle(name)
     if obstacle:
@@ -199,10 +174,10 @@ def open_archive(
         }
         configuration = make_archive(folder, areas, hosts)
         environments = {nagle: make_environment(buffer, value) for nagle, value in NAGLE.items()}
-        ports = {
-            nagle: stack.enter_context(start_archive(configuration, environment)).port
-            for nagle, environment in environments.items()
-        }
+        ports = {nagle: find_free_port() for nagle in environments}
+        for nagle, environment in environments.items():
+            command = ["/usr/bin/dcmqrscp", "--config", configuration, str(ports[nagle])]
+            stack.enter_context(Receiver(ports[nagle], command, environment))
         if name == LOOPBACK:
             for nagle, title in RECEIVERS.items():
                 stack.enter_context(start_storescp(destinations[title], environments[nagle]))
@@ -219,14 +194,12 @@ def open_archive(
                 destination = destinations[RECEIVERS[nagle] if who == OTHER else MOVER]
                 client = ask_gdcmscu if who == GDCM else ask_movescu
                 ask = partial(client, path, destination, environments[nagle])
-                source = choose_source(sources, arguments.transfer_seconds, ask)
-                contestants[f"{nagle}, {who}"] = partial(ask, source)
+                few, every = sources  # a trial, which warms up, too, and all images if it is fast
+                is_fast = compute_pace(ask(few)) * len(images) <= arguments.transfer_seconds
+                contestants[f"{nagle}, {who}"] = partial(ask, every if is_fast else few)
             return Entry(contestants, declined)
 
         yield enter
-
-
-# Orthanc at one end
 
 
 def store_in_orthanc(

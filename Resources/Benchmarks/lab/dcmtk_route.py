@@ -49,14 +49,12 @@ class Route:
         environment: dict[str, str] | None = None,
         codes: Collection[int] = (0,),
     ) -> tuple[float, str]:
-        """Seconds, and what it said."""
         with self._distance.at_far_end() if self._distance else nullcontext():
             seconds, (said,) = run_clients([command], environment, codes=codes)
         return seconds, said
 
 
 def find_route_obstacle(name: str) -> str | None:
-    """Why there can be no such way on this machine."""
     return find_obstacle() if name in ROUND_TRIPS else None
 
 

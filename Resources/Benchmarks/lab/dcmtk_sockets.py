@@ -57,9 +57,6 @@ LIMITED = ("rmem_max", "wmem_max")
 USUAL_LIMIT = 212992  # before Linux 6.18
 
 
-# storescu to storescp
-
-
 def store(
     path: Route, images: list[Image], receiver: Receiver, environment: dict[str, str]
 ) -> Figures:
@@ -79,10 +76,7 @@ def use_iperf(path: Route, buffer: str, seconds: float, receiver: Receiver) -> F
 def choose_images(
     images: list[Image], seconds: float, send: Callable[[list[Image]], Figures]
 ) -> list[Image]:
-    """As many as take about so long, found out by trials, which warm up, too.
-
-    Loopback's packets are larger than a small buffer: 4 KiB take ten seconds for an image there.
-    """
+    """As many as take about so long, found out by trials, which warm up, too."""
     each = 1 / send(images[:1])["throughput"]
     if TRIAL * each < seconds and len(images) > TRIAL:
         whole = TRIAL / send(images[:TRIAL])["throughput"]
@@ -173,10 +167,6 @@ def list_archives(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
                     yield name, buffer
 
 
-def name_way(factors: Factors, name: str) -> str:
-    return f"{factors['Path'].partition(',')[0]}, {factors['Transfer']}, {name}"
-
-
 def place_store(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
     """Between DCMTK's programs."""
     if factors["Transfer"] != STORE:
@@ -188,7 +178,8 @@ def place_way(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[
     """By all ways, with the buffers that all of them have."""
     buffer = factors["TCP_BUFFER_LENGTH"]
     is_common = buffer in map(str, options["server_buffers"])
-    return (name_way(factors, name), buffer) if is_common else None
+    way = f"{factors['Path'].partition(',')[0]}, {factors['Transfer']}, {name}"
+    return (way, buffer) if is_common else None
 
 
 TABLES = [
@@ -211,29 +202,26 @@ TABLES = [
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--paths", nargs="+", choices=PATHS, default=PATHS)
-    command.add_argument("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
-    command.add_argument(
+    add = command.add_argument
+    add("--paths", nargs="+", choices=PATHS, default=PATHS)
+    add("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
+    add(
         "--buffers",
         nargs="+",
         help="TCP_BUFFER_LENGTH between DCMTK's programs; by itself, fewer over veth",
     )
-    command.add_argument(
+    add(
         "--server-buffers",
         nargs="+",
         default=SERVER_BUFFERS,
         help="the same of a C-MOVE, and with Orthanc",
     )
-    command.add_argument(
+    add(
         "--images", type=int, default=200, help="at most, in each transfer between DCMTK's programs"
     )
-    command.add_argument(
-        "--transfer-seconds", type=float, default=2, help="of each of these, about"
-    )
-    command.add_argument(
-        "--server-images", type=int, default=100, help="at most by C-MOVE, and with Orthanc"
-    )
-    command.add_argument("--iperf-seconds", type=int, default=1)
+    add("--transfer-seconds", type=float, default=2, help="of each of these, about")
+    add("--server-images", type=int, default=100, help="at most by C-MOVE, and with Orthanc")
+    add("--iperf-seconds", type=int, default=1)
     add_plan(command, 6, 45)
 
 

@@ -134,8 +134,6 @@ class Setup:
 
 
 class Site:
-    """The servers of a setup: the tested one, and an Orthanc as it comes that sends to it."""
-
     def __init__(
         self, stack: ExitStack, arguments: argparse.Namespace, setup: Setup, folder: Path
     ) -> None:
@@ -154,17 +152,20 @@ class Site:
         self._warm = {HTTP}
 
     def enter(self, factors: Factors) -> Entry:
-        """Both presets, by one kind of sender."""
         count, sender = split_senders(factors)
         if sender == "dicom-rs" and not self._arguments.dicom_rs.exists():
             reason = (
                 "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
             )
             return Entry({}, {sender: reason})
-        if sender == HTTP_GZIP and not self._compresses():
-            return Entry({}, {sender: "this Orthanc compresses no such answer"})
-        if self._setup.engine and (refusal := self._choose_engine()):
-            return Entry({}, {self._setup.engine: refusal})
+        if sender == HTTP_GZIP:  # which Orthanc does with small answers before 1.12.2
+            answer = self._tested.get("/system", headers=GZIP)
+            if answer.headers.get("Content-Encoding") != "gzip":
+                return Entry({}, {sender: "this Orthanc compresses no such answer"})
+        if engine := self._setup.engine:
+            tuning = {"IngestTranscoding": {"TransferSyntax": JPEG_LOSSLESS, "Engine": engine}}
+            if not self._tested.request("PUT", "/perf/tuning", json=tuning).ok:
+                return Entry({}, {engine: "the engine is not there"})
         self._warm_up(sender)
         send = self._make_ways(count, self._images)[sender]()
         return Entry(
@@ -186,7 +187,6 @@ class Site:
             self._tested.delete_all()
 
     def _measure(self, send: Send, senders: int, preset: str) -> Figures:
-        """One series sent, and what the plugin saw of it."""
         server, count = self._tested, len(self._images)
         tune_sockets(server, Preset=preset)
         self._clear()
@@ -209,17 +209,6 @@ class Site:
             "processor time": processor / count * 1000,
             **share_phases(sum_phases(before, after), count),
         }
-
-    def _compresses(self) -> bool:
-        """Whether it does so with a small answer, as by itself before 1.12.2."""
-        answer = self._tested.get("/system", headers=GZIP)
-        return answer.headers.get("Content-Encoding") == "gzip"
-
-    def _choose_engine(self) -> str:
-        """Why Orthanc does not transcode by it, or nothing."""
-        tuning = {"TransferSyntax": JPEG_LOSSLESS, "Engine": self._setup.engine}
-        answer = self._tested.request("PUT", "/perf/tuning", json={"IngestTranscoding": tuning})
-        return "" if answer.ok else "the engine is not there"
 
     def _make_ways(self, senders: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
         source, tested = self._source, self._tested
@@ -270,9 +259,7 @@ class Site:
         has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self._setup.cells)
         source = stack.enter_context(
             OrthancServer(
-                self._folder / "source",
-                options=options,
-                environment={} if has_nagle else NAGLE_OFF,
+                self._folder / "source", options=options, environment={} if has_nagle else NAGLE_OFF
             )
         )
         use_http(source, self._images, 2)()
@@ -281,10 +268,7 @@ class Site:
 
 
 def use_gzip(server: OrthancServer, images: list[Image], clients: int) -> Send:
-    """POST /instances, over connections that are kept, by clients that accept gzip.
-
-    Each answer has to be compressed: the figure would be another one's.
-    """
+    """POST /instances by clients that accept gzip; each answer has to be compressed."""
     contents = [image.read_bytes() for image in images]
 
     def send() -> float:
@@ -304,7 +288,6 @@ def is_compressed(answer: tuple[int, bytes]) -> bool:
 
 
 def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
-    """The seconds in each phase between two scrapes, of those that were seen."""
     sums = {}
     for phase in PHASES:
         until, now = (one.sum(PHASE_SECONDS, phase=phase.lower()) for one in (before, after))
@@ -314,7 +297,6 @@ def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
 
 
 def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
-    """Why this machine cannot have such an Orthanc."""
     if setup.has_postgresql and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
         return "not installed: postgresql, orthanc-postgresql"
     if setup.place == "base":
@@ -375,11 +357,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
             Setup(BASE, [cell for cell in of_senders if cell not in single]),
         ],
         "threads": [
-            Setup(
-                f"{DICOM_THREADS} {threads}",
-                cells,
-                {DICOM_THREADS: threads},
-            )
+            Setup(f"{DICOM_THREADS} {threads}", cells, {DICOM_THREADS: threads})
             for threads, cells in (
                 (1, published(STORESCU, f"{DICOM_THREADS} 1")),
                 (16, cross(few(4, 16), STORESCU)),
@@ -397,12 +375,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
             ),
         ],
         "moves": [
-            Setup(
-                name,
-                published(MOVE, name),
-                {DICOM_THREADS: threads},
-                source_threads=source,
-            )
+            Setup(name, published(MOVE, name), {DICOM_THREADS: threads}, source_threads=source)
             for threads, source in ((1, 4), (16, 1), (16, 16))
             if (name := name_threads(threads, source))
         ],
@@ -412,9 +385,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
                 for name, engine in ((DCMTK, "dcmtk"), (GDCM, "gdcm"))
             ),
             Setup(
-                NATIVE,
-                [*cross(few(1, 4), STORESCU, HTTP), *cross(few(4), MOVE)],
-                engine="native",
+                NATIVE, [*cross(few(1, 4), STORESCU, HTTP), *cross(few(4), MOVE)], engine="native"
             ),
         ],
         "gzip": [Setup(GDCM, cross(few(1), HTTP, HTTP_GZIP), engine="gdcm", patience=2)],
@@ -463,10 +434,7 @@ AXES = [
 
 
 def is_below_at_first(turns: list[Turn]) -> bool:
-    """Whether tuned was below stock in each of the first turns, as in one of eight by mere noise.
-
-    Later ones do not end it: what is slower in most turns need not be in all.
-    """
+    """Whether tuned was below stock in each of the first turns: by noise, one of eight is."""
     return len(turns) >= FIRST_TURNS and all(
         turn[TUNED]["throughput"] < turn[STOCK]["throughput"] for turn in turns[:FIRST_TURNS]
     )
@@ -486,17 +454,8 @@ def place_senders(_: object, factors: Factors, name: str) -> tuple[str, str]:
     return f"{sender}; {factors['Server']}, {name.removeprefix('preset ')}", f"{count} in parallel"
 
 
-def place_base(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
-    return place_senders(_, factors, name) if factors["Server"] == BASE else None
-
-
 def get_throughput(figures: Figures) -> float:
     return figures["throughput"]
-
-
-def find_seconds(factors: Factors, throughput: float) -> float:
-    """That these senders take if each sends as many images as the published ones."""
-    return split_senders(factors)[0] * PUBLISHED_IMAGES / throughput
 
 
 TABLES = [
@@ -505,7 +464,8 @@ TABLES = [
         "sender; server, sockets",
         place_senders,
         get_throughput,
-        find_seconds,
+        # That these senders take if each sends as many images as the published ones
+        lambda factors, found: split_senders(factors)[0] * PUBLISHED_IMAGES / found,
         published={
             f"{sender}; {server}": {f"{count} in parallel": it for count, it in row.items()}
             for (sender, server), row in PUBLISHED.items()
@@ -515,7 +475,7 @@ TABLES = [
     tables.Table(
         "Speed by senders in parallel",
         "images/s",
-        place_base,
+        lambda *it: place_senders(*it) if it[1]["Server"] == BASE else None,
         get_throughput,
         chart="senders in parallel",
     ),
@@ -558,17 +518,14 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--axes", nargs="+", choices=AXES, default=AXES, help="what is varied")
-    command.add_argument("--senders", nargs="+", choices=SENDERS, default=SENDERS)
-    command.add_argument("--images", type=int, default=373, help="of the series, 525 kB each")
-    command.add_argument(
-        "--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once"
-    )
-    command.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
-    command.add_argument(
-        "--writes", type=int, default=100, help="that the slow disk takes in a second"
-    )
-    command.add_argument(
+    add = command.add_argument
+    add("--axes", nargs="+", choices=AXES, default=AXES, help="what is varied")
+    add("--senders", nargs="+", choices=SENDERS, default=SENDERS)
+    add("--images", type=int, default=373, help="of the series, 525 kB each")
+    add("--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once")
+    add("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
+    add("--writes", type=int, default=100, help="that the slow disk takes in a second")
+    add(
         "--dicom-rs",
         type=Path,
         default=DICOM_RS,

@@ -11,10 +11,6 @@ from harness.sockets import read_options, show
 SECONDS = 1  # until DCMTK has accepted a connection, and set its options
 
 
-def has_shared_dcmtk(server: OrthancServer) -> bool:
-    return "/libdcmnet.so" in Path(f"/proc/{server.pid}/maps").read_text("utf-8", "replace")
-
-
 def has_nagle(server: OrthancServer) -> bool:
     """Whether Nagle's algorithm is on for the DICOM connections of a server without the plugin."""
     with socket.create_connection(("127.0.0.1", server.dicom_port)):
@@ -24,8 +20,8 @@ def has_nagle(server: OrthancServer) -> bool:
 
 
 def describe_kind(server: OrthancServer) -> str:
-    """In words; the server runs without the plugin."""
     version = server.get_json("/system")["Version"]
-    dcmtk = "a shared library" if has_shared_dcmtk(server) else "part of it"
+    maps = Path(f"/proc/{server.pid}/maps").read_text("utf-8", "replace")
+    dcmtk = "a shared library" if "/libdcmnet.so" in maps else "part of it"
     nagle = "on" if has_nagle(server) else "off"
     return f"Orthanc {version} (DCMTK is {dcmtk}; Nagle's algorithm is {nagle} as it comes)"

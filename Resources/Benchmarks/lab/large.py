@@ -42,7 +42,6 @@ def rest(_: OrthancServer) -> Iterator[None]:
 
 
 def make_large() -> list[Image]:
-    """The images of those who wait; the files stay for the next run."""
     folder = ROOT / "build" / "images" / f"large-{FRAMES}"
     folder.mkdir(parents=True, exist_ok=True)
     images = []

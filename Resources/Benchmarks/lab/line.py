@@ -24,13 +24,7 @@ SETTINGS = Path("/proc/sys/net/ipv4")
 
 
 def list_congestion_controls() -> list[str]:
-    """What this kernel has."""
     return (SETTINGS / "tcp_available_congestion_control").read_text("ascii").split()
-
-
-def find_rate(options: Mapping[str, Any], round_trip: float) -> float:
-    """What a line carries, Mb/s: one within a local network has a rate of its own."""
-    return options["lan_rate"] if round_trip < LAN else options["rate"]
 
 
 @dataclass(frozen=True)
@@ -94,10 +88,7 @@ class Line:
         return MATHIS * segment / (self.round_trip * math.sqrt(self.loss))
 
     def predict(self, size: float, round_trips: float, connections: int = 1) -> float:
-        """Seconds for an image that is answered before the next one of its connection is sent.
-
-        Each connection has a window of its own, and its own losses; the rate is that of all.
-        """
+        """Seconds for an image; connections share the rate, not the window and the losses."""
         limit = min(self.get_window_limit(), self.get_mathis_limit() or math.inf, self.rate)
         each = round_trips * self.round_trip + size * 8 / limit
         return max(each / connections, size * 8 / self.rate)
@@ -115,5 +106,5 @@ class Line:
 
 def make_usual(options: Mapping[str, Any], round_trip: float) -> Line:
     """The line of this length that differs from the base line in nothing else."""
-    rate = find_rate(options, round_trip) * 1e6
-    return Line(round_trip, 0, VDE_MTU, None, options["congestion"][0], rate)
+    rate = options["lan_rate"] if round_trip < LAN else options["rate"]
+    return Line(round_trip, 0, VDE_MTU, None, options["congestion"][0], rate * 1e6)

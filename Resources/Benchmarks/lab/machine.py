@@ -65,7 +65,6 @@ def describe_plugin(path: Path) -> str:
 
 
 def describe_packages(*names: str) -> dict[str, str]:
-    """The versions of Debian's packages."""
     command = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *names]
     try:
         finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)

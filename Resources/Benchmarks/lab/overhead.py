@@ -55,10 +55,7 @@ SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 DATABASES = {"sqlite": SQLITE, "postgresql": POSTGRESQL}
 CONNECTIONS = 4  # to PostgreSQL: as many as clients
 
-FIGURES = {
-    "throughput": Figure("instances/s"),
-    "processor time of Orthanc": Figure("ms/instance"),
-}
+FIGURES = {"throughput": Figure("instances/s"), "processor time of Orthanc": Figure("ms/instance")}
 
 
 Beside = Callable[[OrthancServer], AbstractContextManager[object]]
@@ -76,74 +73,57 @@ class Setup:
     beside: Beside = nullcontext
 
 
-# The others are relative to the first
 Setups = tuple[Setup, ...]
 
 
-def compare_with_none(plugin: Path) -> Setups:
-    """Both with the environment, so that the plugin has nothing to win."""
-    return (
-        Setup("without the plugin", environment=NO_DELAY),
-        Setup("with the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
-    )
+def compare(arguments: argparse.Namespace) -> Setups:
+    """What differs between the servers; otherwise the plugin has nothing to win."""
+    asked, experiment = vars(arguments), arguments.command
+    plugin = [arguments.plugin]
 
+    def tune(**sections: Any) -> dict[str, Any]:  # noqa: ANN401
+        return {"Tuning": {**SAME_SOCKETS["Tuning"], **sections}}
 
-def compare_versions(earlier: Path, plugin: Path) -> Setups:
-    """Two plugins, such as that of the release before."""
-    return (
-        Setup("the earlier plugin", [earlier], SAME_SOCKETS, NO_DELAY),
-        Setup("the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
-    )
-
-
-def compare_tuning(plugin: Path) -> Setups:
-    """The sockets tuned by the environment, or by the plugin's probe."""
-    return (
-        Setup("TCP_NODELAY=1 in the environment, no plugin", environment=NO_DELAY),
-        Setup("no-delay set by the plugin, quick ACK off", [plugin], SAME_SOCKETS),
-    )
-
-
-def compare_probe(plugin: Path) -> Setups:
-    """The plugin in both: only the probe differs."""
-    without = {**SAME_SOCKETS, "SocketProbe": False}
-    return (
-        Setup("the plugin without its probe", [plugin], without, NO_DELAY),
-        Setup("the plugin with its probe", [plugin], SAME_SOCKETS, NO_DELAY),
-    )
-
-
-def compare_equals(_: Path) -> Setups:
-    """Orthanc against itself: how far from 1 the noise alone takes the ratio."""
-    return (
-        Setup("without the plugin", environment=NO_DELAY),
-        Setup("without the plugin, again", environment=NO_DELAY),
-    )
-
-
-def compare_budgets(plugin: Path) -> Setups:
-    """The plugin in all, and as many threads: without a budget for large messages, with one while
-    there are none, and with one for which they wait beside the small ones."""
-
-    def limit(name: str, budget: str | int) -> Setup:
-        perf = {"Tuning": {**SAME_SOCKETS["Tuning"], "Memory": {"IngestBudget": budget}}}
-        return Setup(name, [plugin], perf, NO_DELAY, THREADS, rest)
-
-    waiting = limit("a budget, large ones wait", SMALLEST_BUDGET)
-    return (
-        limit("no budget", 0),
-        limit("a budget, nothing large", "25%"),
-        replace(waiting, beside=partial(wait_beside, images=make_large())),
-    )
-
-
-def compare_writing(plugin: Path) -> Setups:
-    """The plugin in both: files in pieces, or at once."""
-    at_once = {"Tuning": {**SAME_SOCKETS["Tuning"], "Storage": {"WriteAtOnce": True}}}
-    return (
-        Setup("files in pieces of 4 KiB", [plugin], SAME_SOCKETS, NO_DELAY),
-        Setup("files at once", [plugin], at_once, NO_DELAY),
-    )
+    none = Setup("without the plugin", environment=NO_DELAY)
+    if experiment == "noise":  # how far from 1 the noise alone takes the ratio
+        return (none, replace(none, name="without the plugin, again"))
+    if asked.get("probe_only"):
+        without = {**SAME_SOCKETS, "SocketProbe": False}
+        return (
+            Setup("the plugin without its probe", plugin, without, NO_DELAY),
+            Setup("the plugin with its probe", plugin, SAME_SOCKETS, NO_DELAY),
+        )
+    if experiment == "cost-of-probe":
+        return (
+            replace(none, name="TCP_NODELAY=1 in the environment, no plugin"),
+            Setup("no-delay set by the plugin, quick ACK off", plugin, SAME_SOCKETS),
+        )
+    if earlier := asked.get("earlier"):
+        return (
+            Setup("the earlier plugin", [earlier.resolve(strict=True)], SAME_SOCKETS, NO_DELAY),
+            Setup("the plugin", plugin, SAME_SOCKETS, NO_DELAY),
+        )
+    if asked.get("at_once"):
+        at_once = tune(Storage={"WriteAtOnce": True})
+        return (
+            Setup("files in pieces of 4 KiB", plugin, SAME_SOCKETS, NO_DELAY),
+            Setup("files at once", plugin, at_once, NO_DELAY),
+        )
+    if asked.get("budget"):
+        none_large, all_large = "a budget, nothing large", "a budget, large ones wait"
+        budgets = {"no budget": 0, none_large: "25%", all_large: SMALLEST_BUDGET}
+        return tuple(
+            Setup(
+                name,
+                plugin,
+                tune(Memory={"IngestBudget": budget}),
+                NO_DELAY,
+                THREADS,
+                partial(wait_beside, images=make_large()) if name == all_large else rest,
+            )
+            for name, budget in budgets.items()
+        )
+    return (none, Setup("with the plugin", plugin, SAME_SOCKETS, NO_DELAY))
 
 
 def measure(server: OrthancServer, send: Send, images: list[Image], beside: Beside) -> Figures:
@@ -231,13 +211,12 @@ def add_overhead_options(command: argparse.ArgumentParser) -> None:
 
 def add_probe_options(command: argparse.ArgumentParser) -> None:
     add_options(command)
-    command.add_argument(
-        "--probe-only", action="store_true", help="the plugin in both, the probe in one"
-    )
+    text = "the plugin in both, the probe in one"
+    command.add_argument("--probe-only", action="store_true", help=text)
 
 
-def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace) -> list[Stage]:
-    setups = compare(arguments.plugin)
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    setups = compare(arguments)
     images = make_series("overhead", arguments.images)
     # A result of SQLite alone is one as before there was a choice
     is_varied = arguments.databases != ["sqlite"]
@@ -256,44 +235,23 @@ def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace
     ]
 
 
-def make_overhead_stages(arguments: argparse.Namespace) -> list[Stage]:
-    compare = compare_budgets if arguments.budget else compare_with_none
-    if arguments.at_once:
-        compare = compare_writing
-    if arguments.earlier:
-        compare = partial(compare_versions, arguments.earlier.resolve(strict=True))
-    return make_stages(compare, arguments)
-
-
-def describe_earlier(arguments: argparse.Namespace) -> dict[str, str]:
-    return {"Earlier": describe_plugin(arguments.earlier)} if arguments.earlier else {}
-
-
-def make_probe_stages(arguments: argparse.Namespace) -> list[Stage]:
-    return make_stages(compare_probe if arguments.probe_only else compare_tuning, arguments)
-
-
 QUICK = {"images": 10, "turns": 3, "rounds": 3, "seconds": 30}
 
 OVERHEAD = Experiment(
     "ingest with the plugin and without it",
     add_overhead_options,
-    make_overhead_stages,
+    make_stages,
     FIGURES,
     QUICK,
-    facts=describe_earlier,
+    facts=lambda it: {"Earlier": describe_plugin(it.earlier)} if it.earlier else {},
 )
 NOISE = Experiment(
     "Orthanc against itself: what the lab cannot tell apart",
     add_options,
-    partial(make_stages, compare_equals),
+    make_stages,
     FIGURES,
     QUICK,
 )
 COST_OF_PROBE = Experiment(
-    "sockets tuned by the probe or by DCMTK",
-    add_probe_options,
-    make_probe_stages,
-    FIGURES,
-    QUICK,
+    "sockets tuned by the probe or by DCMTK", add_probe_options, make_stages, FIGURES, QUICK
 )

@@ -65,8 +65,6 @@ NOT_BEGUN = re.compile(
 
 @dataclass(frozen=True)
 class Sample:
-    """The images of one run, under names of its own."""
-
     names: Names
     files: list[Path]
     contents: dict[str, bytes]  # by Orthanc's identifiers
@@ -76,7 +74,6 @@ class Sample:
 
 
 def make_sample(names: Names, count: int, folder: Path) -> Sample:
-    """The lab's CT series under these names."""
     files = []
     contents = {}
     for number, image in enumerate(make_series("own", count)):
@@ -95,8 +92,6 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
 
 
 class Site:
-    """The server, and what this run has sent to it."""
-
     def __init__(
         self,
         arguments: argparse.Namespace,
@@ -134,10 +129,7 @@ class Site:
         return ways
 
     def try_way(self, name: str, way: Callable[[int], float]) -> str:
-        """Whether it works, and what it sends can be removed again, by one image: or why not.
-
-        A stranger gets no second one, nor does a kind of ways that has left the first one open.
-        """
+        """Why one image is not taken, or not removed again; a stranger gets no second one."""
         kind, _, _ = name.partition(",")
         if kind in self._left_open:
             return self._left_open[kind]
@@ -212,7 +204,6 @@ class Site:
         )
 
     def _forget(self) -> None:
-        """It is removed, and the next run has nothing to look for."""
         self._may_hold_some = False
         if not self._left_open:
             self._file.forget(self._sent)
@@ -306,11 +297,7 @@ class Site:
 
 
 def list_open(begun: dict[Path, str], said: str) -> set[str]:
-    """What may still arrive of what one storescu was to send, by its failure.
-
-    It sends one after the other, and ends at the first that fails. Where it names none, the answer
-    was a status.
-    """
+    """What may still arrive of what one storescu was to send in order, by its failure."""
     if not re.search(r"failed with \d+: ", said):  # it was killed
         return set(begun.values())
     if NOT_BEGUN.search(said):
@@ -320,8 +307,6 @@ def list_open(begun: dict[Path, str], said: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Dicom:
-    """Where the DICOM server listens, and what it is called."""
-
     host: str
     port: int
     title: str
@@ -475,7 +460,6 @@ def open_site(
 
 
 def explain(access: Access, _: Factors, __: Rounds) -> str:
-    """How far away it is, and what /perf/advice says of it."""
     parts = []
     with suppress(ClientError):
         parts.append(f"a TCP handshake with it takes {1000 * measure_round_trip(access):.2g} ms")
@@ -502,7 +486,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 
 def describe_fastest(cell: Cell) -> list[str]:
-    """By which way most came in."""
     speeds = {way: cell.list_values(way, "throughput") for way in cell.list_contestants()}
     speeds = {way: values for way, values in speeds.items() if values}
     if not speeds:
@@ -515,7 +498,6 @@ def describe_fastest(cell: Cell) -> list[str]:
 
 
 def answer(results: Results, charts: Charts) -> list[str]:
-    """How fast, what /perf advises; then where the time goes."""
     lines = []
     for cell in results.cells:
         is_watched = watch.WHO in cell.list_contestants()
@@ -527,7 +509,6 @@ def answer(results: Results, charts: Charts) -> list[str]:
 
 
 def parse_seconds(text: str) -> float:
-    """90, 90s or 5m."""
     units = {"s": 1, "m": 60, "h": 3600}
     factor = units.get(text[-1:], 0)
     seconds = float(text[:-1]) * factor if factor else float(text)
@@ -537,39 +518,30 @@ def parse_seconds(text: str) -> float:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("url", metavar="SERVER_URL", help="as https://orthanc.example/orthanc")
-    command.add_argument("--user", default="", help="or the environment's ORTHANC_USER")
-    command.add_argument(
-        "--password-file", type=Path, help="or the environment's ORTHANC_PASSWORD, or it is asked"
-    )
-    command.add_argument(
-        "--headers", type=Path, help="a file of lines like Authorization: Bearer …"
-    )
-    command.add_argument("--cacert", type=Path, help="PEM file of whom to trust for HTTPS")
-    command.add_argument("--yes", action="store_true", help="asks nothing, and goes on")
-    command.add_argument(
-        "--no-limit", action="store_true", help="the server has no limit of patients or storage"
-    )
-    command.add_argument("--dicom-port", type=int, help="0: no C-STORE; by itself as it says")
-    command.add_argument("--dicom-host", default="", help="if it is another than the address has")
-    command.add_argument("--called", default="", help="its AE title; by itself as it says")
-    command.add_argument("--images", type=int, default=50, help="of 525 kB, in each turn")
-    command.add_argument(
-        "--connections", type=int, nargs="+", default=[1, 4], help="and associations, in parallel"
-    )
-    command.add_argument("--turns", type=int, default=6, help="of all ways")
-    command.add_argument("--seconds", type=float, default=600, help="at most, for all of it")
-    command.add_argument(
+    add = command.add_argument
+    add("url", metavar="SERVER_URL", help="as https://orthanc.example/orthanc")
+    add("--user", default="", help="or the environment's ORTHANC_USER")
+    add("--password-file", type=Path, help="or the environment's ORTHANC_PASSWORD, or it is asked")
+    add("--headers", type=Path, help="a file of lines like Authorization: Bearer …")
+    add("--cacert", type=Path, help="PEM file of whom to trust for HTTPS")
+    add("--yes", action="store_true", help="asks nothing, and goes on")
+    add("--no-limit", action="store_true", help="the server has no limit of patients or storage")
+    add("--dicom-port", type=int, help="0: no C-STORE; by itself as it says")
+    add("--dicom-host", default="", help="if it is another than the address has")
+    add("--called", default="", help="its AE title; by itself as it says")
+    add("--images", type=int, default=50, help="of 525 kB, in each turn")
+    add("--connections", type=int, nargs="+", default=[1, 4], help="and associations, in parallel")
+    add("--turns", type=int, default=6, help="of all ways")
+    add("--seconds", type=float, default=600, help="at most, for all of it")
+    add(
         "--late",
         type=parse_seconds,
         default=30.0,
         metavar="30s",
         help="without an image, until what nobody has answered is no longer waited for",
     )
-    command.add_argument(
-        "--watch", type=parse_seconds, metavar="60s", help="sends nothing: looks at what comes in"
-    )
-    command.add_argument("--interval", type=float, default=5, help="seconds, of --watch")
+    add("--watch", type=parse_seconds, metavar="60s", help="sends nothing: looks at what comes in")
+    add("--interval", type=float, default=5, help="seconds, of --watch")
 
 
 EXPERIMENT = Experiment(

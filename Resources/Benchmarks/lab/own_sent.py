@@ -55,8 +55,6 @@ def make_names() -> Names:
 
 @dataclass(frozen=True)
 class Sent:
-    """A study of a run, and where it went."""
-
     url: str
     names: Names
 
@@ -141,7 +139,9 @@ def remove(
         before, problem = len(late), ""
         try:
             if seconds:
-                _remove_all(writer, names, late)
+                _remove_seen(writer, names.study, late)
+                for study in writer.find_studies(names.study_uid):  # under another PatientID
+                    _remove_seen(writer, study, late)
             else:
                 writer.delete_study(names.study)
                 _check_gone(writer, names.study)
@@ -156,13 +156,6 @@ def remove(
         time.sleep(LOOK_SECONDS)
     if problem:
         raise ClientError(problem)
-
-
-def _remove_all(writer: Writer, names: Names, late: set[str]) -> None:
-    """Also what is there under another PatientID."""
-    _remove_seen(writer, names.study, late)
-    for study in writer.find_studies(names.study_uid):
-        _remove_seen(writer, study, late)
 
 
 def _remove_seen(writer: Writer, study: str, late: set[str]) -> None:

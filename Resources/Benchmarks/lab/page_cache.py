@@ -2,9 +2,10 @@
 """What the kernel keeps of files in memory, how it gets there and is forgotten, without root."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+
+from harness.process import run
 
 AT_ONCE = 1000  # files: a command's length has a limit
 BLOCK = 2**20  # bytes
@@ -33,16 +34,9 @@ def read_in(files: Sequence[Path]) -> None:
 
 
 def get_cached_share(files: Sequence[Path]) -> float:
-    """The part of their bytes that is in memory (fincore(1))."""
     command = ["fincore", "--bytes", "--noheadings", "--raw", "--output", "RES"]
     cached = 0
     for first in range(0, len(files), AT_ONCE):
-        finished = subprocess.run(
-            [*command, *files[first : first + AT_ONCE]],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        finished = run([*command, *files[first : first + AT_ONCE]], check=True)
         cached += sum(map(int, finished.stdout.split()))
     return cached / sum(path.stat().st_size for path in files)

@@ -30,14 +30,12 @@ DIGITS = 5  # of a figure: more than anything here is sure of
 
 
 def list_sections(report: str) -> dict[str, str]:
-    """By their headings."""
     head, *parts = re.split(r"^### ", report, flags=re.MULTILINE)
     sections = {part.partition("\n")[0]: f"### {part}".strip() for part in parts}
     return {MACHINE: head.partition("\n")[2].strip(), **sections}
 
 
 def choose_sections(report: str, chosen: list[str]) -> str:
-    """All of it, or these."""
     if not chosen:
         return report
     sections = list_sections(report)
@@ -65,7 +63,6 @@ def fill_text(text: str, folder: Path, answer: Answer) -> tuple[str, list[Charts
 
 
 def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
-    """Makes the blocks of a page anew, and the charts that it shows: all that was written."""
     before = page.read_text("utf-8")
     if not BLOCK.search(before):
         raise ResultError(f"{page} has no line <!-- lab: NAME.json --> with an end")

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 
 import pydicom
@@ -37,10 +38,8 @@ from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 
-# Where install-dicom-rs.sh puts it
 DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescp"
 
-# What each program writes to its folder, by its port
 PROGRAMS: dict[str, Callable[[str, Path], list[str | Path]]] = {
     "DCMTK storescp": lambda port, folder: ["/usr/bin/storescp", "-od", folder, port],
     "pynetdicom storescp": lambda port, folder: [
@@ -84,11 +83,7 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def identify(path: Path) -> tuple[str, str] | None:
-    """An image's UID and a digest of its pixel data; none of a file that has no pixel data.
-
-    Those are Orthanc's index, and its attachments other than the image, such as the part of it
-    that comes before the pixel data.
-    """
+    """An image's UID and a digest of its pixel data; None: it has none, as Orthanc's index."""
     try:
         image = pydicom.dcmread(path, specific_tags=["SOPInstanceUID", "PixelData"])
     except InvalidDicomError:
@@ -179,34 +174,22 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
-def compare_with_each(results: Results, figure: str) -> list[Comparison]:
-    """Orthanc with the plugin / each other receiver."""
-    return [
-        comparison
-        for cell in results.cells
-        for other in cell.list_contestants()
-        if other != TUNED
-        and (comparison := results.compare_two(cell, figure, other, TUNED)) is not None
-    ]
-
-
-def count_larger(comparison: Comparison) -> str:
-    """The turns in which the plugin's figure was the larger one."""
-    pairs = comparison.get_pairs()
-    return f"{sum(b > a for a, b in pairs)} of {len(pairs)}"
-
-
 def answer(results: Results, _: object) -> list[str]:
     """The tables of ratios to the first receiver do not tell the plugin from the third."""
-    found = {figure: compare_with_each(results, figure) for figure in results.figures}
-    found = {figure: comparisons for figure, comparisons in found.items() if comparisons}
+    found: dict[str, list[Comparison]] = {}
+    for figure, cell in product(results.figures, results.cells):
+        for other in cell.list_contestants():
+            compared = results.compare_two(cell, figure, other, TUNED)
+            if other != TUNED and compared is not None:
+                found.setdefault(figure, []).append(compared)
     if not found:
         return []
     head = ["figure", "ratio", "median", "95 % of the median", "range", "larger in turns"]
     rows = [
-        [figure, *row[1:-1], count_larger(comparison)]
+        [figure, *row[1:-1], f"{sum(b > a for a, b in pairs)} of {len(pairs)}"]
         for figure, comparisons in found.items()
         for comparison, row in zip(comparisons, list_ratio_rows(comparisons), strict=True)
+        for pairs in [comparison.get_pairs()]
     ]
     heading = f"### {TUNED} / each other receiver"
     return [heading, "", *format_table(head, rows), ONE_ROUND, ""]

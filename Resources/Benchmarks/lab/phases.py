@@ -52,18 +52,15 @@ def average_phases(instances: Sequence[dict[str, Any]]) -> Figures:
 
 
 def share_phases(sums: dict[str, float], instances: int) -> Figures:
-    """Of the sums, in seconds, over so many instances."""
     return {PREFIX + phase: 1000 * sums[phase] / instances for phase in PHASES if phase in sums}
 
 
 def find_medians(cell: Cell, contestant: str) -> dict[str, float]:
-    """The phases that were seen, in ms an image."""
     values = {phase: cell.list_values(contestant, PREFIX + phase) for phase in PHASES}
     return {phase: median(found) for phase, found in values.items() if found}
 
 
 def list_rows(cells: Iterable[Cell]) -> list[Row]:
-    """Contestants of which phases were seen."""
     return [
         (cell, contestant)
         for cell in cells
@@ -109,10 +106,7 @@ def list_table(results: Results, rows: list[Row]) -> list[str]:
 
 
 def draw(results: Results, rows: list[Row], path: Path) -> None:
-    """Shares of an instance's time, and the time.
-
-    From a fast store to a slow one these differ by a hundred times: no common scale shows both.
-    """
+    """Shares of an instance's time, and the time: no common scale shows a fast and a slow store."""
     times = [find_phases(*row) for row in rows]
     wholes = [sum(spent.values()) or 1 for spent in times]
     with plt.rc_context(SETTINGS):
@@ -143,7 +137,6 @@ def draw(results: Results, rows: list[Row], path: Path) -> None:
 def answer(
     results: Results, charts: Charts, choose: Callable[[list[Cell]], list[Cell]] = lambda it: it
 ) -> list[str]:
-    """The section of an experiment whose turns have phases; the chart is of the chosen cells."""
     rows = list_rows(results.cells)
     if not rows:
         return []

@@ -59,10 +59,8 @@ def end_children() -> None:
 
 
 class ProcessorClock:
-    """User and system time of all threads of a process, also of those that have ended.
-
-    To the nanosecond, unlike /proc/PID/stat (clock_getcpuclockid(3)).
-    """
+    """User and system time of all threads, ended ones too, to the nanosecond
+    (clock_getcpuclockid(3))."""
 
     def __init__(self, pid: int) -> None:
         clock = ctypes.c_int()
@@ -85,7 +83,6 @@ def read_processor_times(pid: int) -> dict[int, float]:
 
 
 def get_time_since(before: dict[int, float], pid: int) -> float:
-    """The processor time of both since then."""
     return sum(now - before.get(number, 0) for number, now in read_processor_times(pid).items())
 
 
@@ -133,7 +130,6 @@ def run_clients(
 
 
 def check_stored(server: OrthancServer, count: int, size: int = 0) -> None:
-    """All are stored, with so many bytes or more."""
     statistics = server.get_json("/statistics")
     stored, bytes_stored = statistics["CountInstances"], int(statistics["TotalUncompressedSize"])
     if stored != count:
@@ -143,7 +139,6 @@ def check_stored(server: OrthancServer, count: int, size: int = 0) -> None:
 
 
 def check_images(server: OrthancServer, images: Sequence[Image]) -> None:
-    """All of these are stored, as they are."""
     check_stored(server, len(images), sum(image.get_size() for image in images))
 
 

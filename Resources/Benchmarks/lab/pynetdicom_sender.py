@@ -35,26 +35,21 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make_tls(certificate: Path) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=certificate)
-    context.check_hostname = False
-    return context
-
-
-def wait_for_others(count: int, folder: Path) -> None:
-    (folder / str(os.getpid())).touch()
-    while sum(1 for _ in folder.iterdir()) < count:
-        time.sleep(0.005)
-
-
 def main() -> None:
     arguments = parse_arguments()
     images = [pydicom.dcmread(path) for path in arguments.files]
     entity = AE("PYNETDICOM")
     entity.add_requested_context(CTImageStorage, ExplicitVRLittleEndian)
-    tls = (make_tls(arguments.certificate), "127.0.0.1") if arguments.certificate else None
+    tls = None
+    if arguments.certificate:
+        context = ssl.create_default_context(cafile=arguments.certificate)
+        context.check_hostname = False
+        tls = (context, "127.0.0.1")
     if arguments.together:
-        wait_for_others(int(arguments.together[0]), Path(arguments.together[1]))
+        folder = Path(arguments.together[1])
+        (folder / str(os.getpid())).touch()
+        while sum(1 for _ in folder.iterdir()) < int(arguments.together[0]):
+            time.sleep(0.005)
 
     begin = time.monotonic()
     association = entity.associate("127.0.0.1", arguments.port, ae_title="ORTHANC", tls_args=tls)

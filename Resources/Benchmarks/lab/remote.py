@@ -48,8 +48,6 @@ class StrangerError(ClientError):
 
 @dataclass(frozen=True)
 class Access:
-    """How a server is reached."""
-
     url: str
     user: str = ""
     password: str = ""
@@ -181,7 +179,6 @@ class Writer(Reader):
         return self._ask("POST", "/instances", UPLOAD_SECONDS, data=content)
 
     def find_studies(self, uid: str) -> list[str]:
-        """Orthanc's identifiers of the studies with this StudyInstanceUID."""
         path = "/tools/lookup"
         answer = self._ask("POST", path, ASKING_SECONDS, data=uid)
         check(answer, "POST", path)

@@ -31,25 +31,12 @@ def format_values(values: list[float]) -> str:
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
-def format_sureness(comparison: Comparison) -> str:
-    ratio = comparison.get_ratio()
-    return UNSURE if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
-
-
-def format_count(comparison: Comparison) -> str:
-    """Rounds x turns: an odd one may have ended sooner, or be in doubt for longer."""
-    turns = {len(pairs) for pairs in comparison.rounds}
-    most = f" to {max(turns)}" if len(turns) > 1 else ""
-    return f"{len(comparison.rounds)} x {min(turns)}{most}"
-
-
 def format_table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(line) + " |" for line in lines] + [""]
 
 
 def list_declined(cell: Cell) -> Iterable[str]:
-    """Who did not take part, or not with all."""
     for who, why in cell.declined.items():
         yield f"{who}: {why}" if who in cell.list_contestants() else f"without {who}: {why}"
 
@@ -82,13 +69,16 @@ def list_figure_rows(results: Results) -> Iterable[list[str]]:
 def list_ratio_rows(comparisons: Iterable[Comparison]) -> Iterable[list[str]]:
     for comparison in comparisons:
         ratio = comparison.get_ratio()
+        # An odd round may have ended sooner, or be in doubt for longer
+        turns = {len(pairs) for pairs in comparison.rounds}
+        most = f" to {max(turns)}" if len(turns) > 1 else ""
         yield [
             comparison.scenario,
             f"{comparison.b} / {comparison.a}",
             f"**{ratio.median:.3f}**",
-            format_sureness(comparison),
+            UNSURE if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}",
             f"{ratio.minimum:.3f} to {ratio.maximum:.3f}",
-            format_count(comparison),
+            f"{len(comparison.rounds)} x {min(turns)}{most}",
         ]
 
 
@@ -151,7 +141,6 @@ def format_report(results: Results, charts: dict[str, str], answer: Sequence[str
 
 
 def list_charts(results: Results, charts: Charts) -> dict[str, str]:
-    """A chart for each figure that contestants are compared by."""
     return {
         figure: charts.add(
             figure.replace(" ", "-").replace("/", "-"), partial(draw, results, figure)
@@ -162,7 +151,6 @@ def list_charts(results: Results, charts: Charts) -> dict[str, str]:
 
 
 def make_report(results: Results, name: str, answer: Answer = lambda *_: []) -> tuple[str, Charts]:
-    """The text, and the charts that it shows, whose files begin with the name."""
     charts = Charts(name)
     by_figure = list_charts(results, charts)
     return format_report(results, by_figure, answer(results, charts)), charts
@@ -171,7 +159,6 @@ def make_report(results: Results, name: str, answer: Answer = lambda *_: []) -> 
 def write_report(
     results: Results, folder: Path, name: str, answer: Answer = lambda *_: []
 ) -> list[Path]:
-    """NAME.md and its charts."""
     folder.mkdir(parents=True, exist_ok=True)
     text, charts = make_report(results, name, answer)
     page = folder / f"{name}.md"

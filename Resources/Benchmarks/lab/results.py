@@ -18,8 +18,6 @@ class ResultError(ValueError):
 
 @dataclass
 class Cell:
-    """One cell of the grid: what was measured, or why it was not."""
-
     factors: Factors
     rounds: Rounds = field(default_factory=list)
     declined: dict[str, str] = field(default_factory=dict)
@@ -39,7 +37,6 @@ class Cell:
         return [found[figure] for found in figures if figure in found]
 
     def forget(self) -> None:
-        """Nothing is measured yet."""
         self.rounds, self.declined = [], {}
         self.failure = self.note = ""
         self.seconds, self.is_complete = 0, False
@@ -88,7 +85,6 @@ class Results:
     fingerprints: dict[str, str] = field(default_factory=dict)
 
     def find(self, factors: Factors) -> Cell:
-        """The cell, new where there is none yet."""
         for cell in self.cells:
             if cell.factors == factors:
                 return cell
@@ -110,7 +106,6 @@ class Results:
         return ", ".join(cell.factors[name] for name in self.list_factors() if name in cell.factors)
 
     def compare(self, cell: Cell) -> Iterable[Comparison]:
-        """All contestants of a cell with its first, figure by figure."""
         for figure, kind in self.figures.items():
             base, *others = cell.list_contestants() or [""]
             for other in others if kind.is_compared else []:

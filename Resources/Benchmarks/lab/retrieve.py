@@ -64,7 +64,6 @@ OPTIONS = {CACHED: {}, ON_DISK: {"MaximumStorageCacheSize": 0}}  # Orthanc's own
 MULTIPART = 'multipart/related; type="application/dicom"; transfer-syntax=*'
 PART = b"Content-Type: application/dicom"
 
-# What a way has left in its folder: the number of images, and their bytes
 Count = Callable[[Path], tuple[int, int]]
 
 
@@ -86,8 +85,6 @@ class Way:
 
 
 class Store:
-    """The files that are served: in the page cache, or on the disk only."""
-
     def __init__(self, folders: list[Path], is_cached: bool) -> None:
         self._folders = folders
         self._is_cached = is_cached
@@ -107,12 +104,9 @@ class Store:
 
 def count_files(folder: Path) -> tuple[int, int]:
     files = [path for path in folder.iterdir() if path.is_file()]
-    return len({read_uid(path) for path in files}), sum(path.stat().st_size for path in files)
-
-
-def read_uid(path: Path) -> str:
-    head = pydicom.dcmread(path, stop_before_pixels=True, specific_tags=["SOPInstanceUID"])
-    return head.SOPInstanceUID
+    options = {"stop_before_pixels": True, "specific_tags": ["SOPInstanceUID"]}
+    uids = {pydicom.dcmread(path, **options).SOPInstanceUID for path in files}
+    return len(uids), sum(path.stat().st_size for path in files)
 
 
 def count_archive(folder: Path) -> tuple[int, int]:
@@ -171,7 +165,6 @@ def read_seconds(said: str) -> float:
 
 
 def use_query(program: list[str], port: int, study: str, folder: Path) -> list[str | Path]:
-    """DCMTK's getscu or movescu."""
     keys = ["-k", "QueryRetrieveLevel=STUDY", "-k", f"StudyInstanceUID={study}"]
     return [*program, "-S", "-aec", "ORTHANC", "-od", folder, *keys, "127.0.0.1", str(port)]
 
@@ -227,7 +220,7 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
 
 def set_archive_level(server: OrthancServer, level: int | str) -> None:
     tuning = {"Answers": {"ArchiveLevel": level}}
-    server.request("PUT", "/perf/tuning", json=tuning).raise_for_status()
+    server.tune(**tuning)
 
 
 def list_archive_ways(
@@ -276,41 +269,25 @@ def copy_files(images: list[Image], folder: Path) -> Path:
     return files
 
 
-def join_files(images: list[Image], files: Path) -> None:
-    """And all in one, as report 003 had it."""
-    with (files / ONE_FILE).open("wb") as joined:
-        for image in images:
-            joined.write(image.read_bytes())
-    (files / ONE_FILE).chmod(0o644)
-
-
-def list_nginx_ways(
+def list_file_ways(
     stack: ExitStack, images: list[Image], files: Path, folder: Path
 ) -> dict[str, Way]:
+    """By nginx, and by vsftpd if it is there."""
     url, pid = stack.enter_context(serve_files(files, folder / "nginx"))
     urls = [f"{url}/{image.path.name}" for image in images]
-    return {
-        f"nginx, {connections} connection{'s' if connections > 1 else ''}": Way(
-            partial(use_curl, urls, connections), pid, count_files
-        )
-        for connections in (1, 8)
-    } | {
-        NGINX_FILE: Way(
-            partial(use_curl, [f"{url}/{ONE_FILE}"], 1), pid, partial(count_one_file, images)
-        )
-    }
-
-
-def list_ftp_ways(
-    stack: ExitStack, images: list[Image], files: Path, folder: Path
-) -> dict[str, Way]:
-    url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
-    names = [image.path.name for image in images]
     count_one = partial(count_one_file, images)
-    return {
-        FTP: Way(partial(use_ftp, url, names), None, count_files, is_timed=True),
-        FTP_FILE: Way(partial(use_ftp, url, [ONE_FILE]), None, count_one, is_timed=True),
+    ways = {
+        "nginx, 1 connection": Way(partial(use_curl, urls, 1), pid, count_files),
+        "nginx, 8 connections": Way(partial(use_curl, urls, 8), pid, count_files),
+        NGINX_FILE: Way(partial(use_curl, [f"{url}/{ONE_FILE}"], 1), pid, count_one),
     }
+    if not ftp.find_obstacle():
+        url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
+        get = partial(use_ftp, url, [image.path.name for image in images])
+        get_one = partial(use_ftp, url, [ONE_FILE])
+        ways[FTP] = Way(get, None, count_files, is_timed=True)
+        ways[FTP_FILE] = Way(get_one, None, count_one, is_timed=True)
+    return ways
 
 
 @contextmanager
@@ -336,13 +313,14 @@ def open_bench(
 
         def enter(_: Factors) -> Entry:
             files = copy_files(images, folder)
-            join_files(images, files)
+            one = files / ONE_FILE  # as report 003 had it
+            one.write_bytes(b"".join(image.read_bytes() for image in images))
+            one.chmod(0o644)
             obstacle = ftp.find_obstacle()
             ways = {
                 **list_ways(server, port),
                 **list_archive_ways(server, compressed, images),
-                **list_nginx_ways(stack, images, files, folder),
-                **({} if obstacle else list_ftp_ways(stack, images, files, folder)),
+                **list_file_ways(stack, images, files, folder),
             }
             folders = [one.storage for one in (server, *compressed)]
             store = Store([*folders, files], cache == CACHED)
@@ -358,7 +336,6 @@ def open_bench(
 def open_compressed(
     plugin: Path, images: list[Image], folder: Path, cache: str
 ) -> Iterator[OrthancServer]:
-    """A server that stores the same images as JPEG Lossless."""
     transcoding = {"Engine": "native", "TransferSyntax": JPEG_LOSSLESS_SV1}
     perf = {"Tuning": {"IngestTranscoding": transcoding}}
     server = OrthancServer(folder / "compressed", [plugin], perf, OPTIONS[cache])

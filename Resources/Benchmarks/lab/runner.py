@@ -10,7 +10,6 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -175,10 +174,7 @@ class Runner:
                 self._run_round(stage, number, missing)
 
     def _run_round(self, stage: Stage, number: int, cells: list[Cell]) -> None:
-        """Whatever happens in a cell is its own failure; what servers do at their end, is all's.
-
-        Also of those that have failed before: it may be worse.
-        """
+        """Whatever happens in a cell is its own failure; what servers do at their end, is all's."""
         try:
             with Unhurried(self._open(stage, number)) as bench:
                 for cell in cells:
@@ -205,7 +201,11 @@ class Runner:
             cell.declined = entry.declined
             if entry.contestants:
                 limit = stage.seconds - cell.seconds
-                after_turn = partial(self._count_turn, cell)
+
+                def after_turn() -> None:
+                    self._clock.count_turn(cell)
+                    self._show(cell)
+
                 cell.rounds.append(take_turns(entry.contestants, stage, limit, number, after_turn))
         except Exception as error:
             self._fail(cell, error)
@@ -241,10 +241,6 @@ class Runner:
         except Interrupted:
             cell.note = stage.note(cell.factors, cell.rounds)
             raise
-
-    def _count_turn(self, cell: Cell) -> None:
-        self._clock.count_turn(cell)
-        self._show(cell)
 
     def _show(self, cell: Cell) -> None:
         self._progress.update(

@@ -61,8 +61,6 @@ HEAVY_TURNS = 3
 
 @dataclass(frozen=True)
 class Load:
-    """A block of images of one patient."""
-
     send: Send
     count: int
     patient: str
@@ -222,7 +220,6 @@ def get_memory(pid: int) -> int:
 
 
 def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
-    """One block, which is removed again."""
     before = count_instances(server)
     forget_peak(server.pid)
     used = read_processor_times(server.pid)
@@ -302,23 +299,20 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--axes", nargs="+", choices=AXES, default=list(AXES))
+    add = command.add_argument
+    add("--axes", nargs="+", choices=AXES, default=list(AXES))
     for name, axis in AXES.items():
-        command.add_argument(
+        add(
             f"--{name}",
             type=float,
             nargs="+",
             default=axis.places,
             help=f"{axis.unit}, {axis.question}",
         )
-    command.add_argument("--images", type=int, default=25, help="in each block")
-    command.add_argument(
-        "--fill-seconds", type=float, default=600, help="to make a store, once; it is kept"
-    )
-    command.add_argument(
-        "--maximum-peers", type=int, default=256, help="names that the plugin tells apart"
-    )
-    command.add_argument(
+    add("--images", type=int, default=25, help="in each block")
+    add("--fill-seconds", type=float, default=600, help="to make a store, once; it is kept")
+    add("--maximum-peers", type=int, default=256, help="names that the plugin tells apart")
+    add(
         "--rounds", type=int, default=6, help="with servers started anew; twice as many of `stored`"
     )
     add_plan(command, 8, 300)

@@ -28,14 +28,11 @@ Send = Callable[[], float]
 
 @dataclass(frozen=True)
 class Target:
-    """Who is sent to, and how."""
-
     port: int
     images: list[Image]
     certificate: Certificate | None = None
 
     def share(self, start: Sequence[str], senders: int) -> list[list[str]]:
-        """The command of each sender, with its share of the images."""
         return [[*start, *self.list_files(share, senders)] for share in range(senders)]
 
     def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
@@ -53,7 +50,6 @@ def run_senders(
     environment: dict[str, str] | None = None,
     codes: Collection[int] = (0,),
 ) -> tuple[float, list[str]]:
-    """As run_clients, with time for so many images."""
     return run_clients(commands, environment, get_limit(images), codes)
 
 
@@ -86,7 +82,6 @@ def use_storescu(
 
 
 def use_dcmsend(target: Target, senders: int = 1) -> Send:
-    """DCMTK's dcmsend as it comes."""
     commands = target.share([DCMSEND, "-aec", "ORTHANC", "127.0.0.1", str(target.port)], senders)
     return lambda: run_senders(commands, target.images)[0]
 
@@ -99,10 +94,7 @@ def use_gdcmscu(target: Target, senders: int = 1) -> Send:
 
 
 def use_pynetdicom(target: Target, senders: int = 1) -> Send:
-    """pynetdicom by its own clock: reading the files, and starting Python, do not count.
-
-    Several begin together.
-    """
+    """pynetdicom by its own clock; several begin together."""
     start = [sys.executable, "-m", "lab.pynetdicom_sender"]
     if target.certificate is not None:
         start += ["--certificate", str(target.certificate.certificate)]
@@ -158,8 +150,6 @@ def use_movescu(
 
 
 def use_orthanc(sender: OrthancServer, modality: str, images: int) -> Send:
-    """All that this Orthanc holds, to one of its modalities."""
-
     def send() -> float:
         order = {"Resources": sender.get_json("/patients"), "Synchronous": True}
         begin = time.monotonic()

@@ -35,7 +35,6 @@ STALL_SECONDS = "orthanc_perf_stall_seconds_total"
 STOCK, TUNED = "preset stock", "preset tuned"
 PRESETS = {STOCK: "stock", TUNED: "tuned"}
 
-# Where install-dicom-rs.sh puts it
 DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
 
 SCENARIOS = {
@@ -59,10 +58,7 @@ def name_storescu(senders: int) -> str:
 
 
 class Site:
-    """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it.
-
-    They run as long as the stack is open.
-    """
+    """The tested server, with the plugin, and an Orthanc as it comes that sends to it."""
 
     def __init__(
         self,
@@ -86,7 +82,6 @@ class Site:
         )
 
     def enter(self, factors: Factors) -> Entry:
-        """Both presets, on one scenario."""
         name = factors["Scenario"]
         if name == SCENARIOS["dicom-rs"] and (obstacle := self._find_obstacle()):
             return Entry({}, {"dicom-rs": obstacle})
@@ -116,7 +111,6 @@ class Site:
         }
 
     def _find_obstacle(self) -> str | None:
-        """Why dicom-rs cannot take part here."""
         if self._certificate is not None:
             return "dicom-storescu is installed without TLS"
         if not self._arguments.dicom_rs.exists():
@@ -142,7 +136,6 @@ class Site:
 
 
 def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
-    """One series sent, and what the plugin saw of it."""
     tune_sockets(site.tested, Preset=preset)
     scenario.prepare()
     count = len(site.images)
@@ -167,7 +160,10 @@ def open_site(
 
 def name_kinds(programs: list[Path]) -> list[str]:
     """Which kind each Orthanc is, with a number where there are several of one."""
-    kinds = {program: find_kind(program) for program in dict.fromkeys(programs)}
+    kinds = {}
+    for program in dict.fromkeys(programs):
+        with TemporaryDirectory() as folder, OrthancServer(Path(folder), program=program) as server:
+            kinds[program] = describe_kind(server)
     names: list[str] = []
     for program in programs:
         kind = kinds[program]
@@ -175,42 +171,32 @@ def name_kinds(programs: list[Path]) -> list[str]:
     return names
 
 
-def find_kind(program: Path) -> str:
-    with TemporaryDirectory() as folder, OrthancServer(Path(folder), program=program) as server:
-        return describe_kind(server)
-
-
-def list_scenarios(arguments: argparse.Namespace) -> Iterator[str]:
-    for name in arguments.scenarios:
-        if name == "storescu":
-            yield from map(name_storescu, arguments.senders)
-        else:
-            yield SCENARIOS[name]
-
-
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     images = make_series("stalls", arguments.images)
     programs = [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]]
+    storescu = [*map(name_storescu, arguments.senders)]
+    scenarios = [
+        name
+        for chosen in arguments.scenarios
+        for name in (storescu if chosen == "storescu" else [SCENARIOS[chosen]])
+    ]
     stages = []
     for kind, program in zip(name_kinds(programs), programs, strict=True):
-        cells = [{"Orthanc": kind, "Scenario": name} for name in list_scenarios(arguments)]
+        cells = [{"Orthanc": kind, "Scenario": name} for name in scenarios]
         bench = partial(open_site, arguments, program, images)
         stages.append(Stage(cells, bench, arguments.turns, arguments.seconds))
     return stages
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
     names = ["storescu", *SCENARIOS]
-    command.add_argument("--scenarios", nargs="+", choices=names, default=names)
-    command.add_argument("--images", type=int, default=200, help="in each run")
-    command.add_argument(
-        "--senders", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="parallel storescu"
-    )
-    command.add_argument("--tls", action="store_true", help="DICOM over TLS")
-    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
-    command.add_argument(
-        "--orthanc", action="append", type=Path, help="Orthanc's program; several in turn"
-    )
+    add("--scenarios", nargs="+", choices=names, default=names)
+    add("--images", type=int, default=200, help="in each run")
+    add("--senders", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="parallel storescu")
+    add("--tls", action="store_true", help="DICOM over TLS")
+    add("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+    add("--orthanc", action="append", type=Path, help="Orthanc's program; several in turn")
     add_plan(command, 6, 120)
 
 

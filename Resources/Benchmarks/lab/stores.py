@@ -53,10 +53,7 @@ class SmallImages:
 
 
 def copy_store(count: int, target: Path, seconds: float) -> None:
-    """Makes the storage folder of a server that is not running yet; the store is made if need be.
-
-    Raises ClientError if that takes longer; what there is by then is kept.
-    """
+    """Makes the storage folder of a server; raises ClientError if making the store takes longer."""
     target.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["cp", "-r", f"{keep_store(count, target.parent, seconds)}/.", target], check=True
@@ -110,7 +107,8 @@ def grow(folder: Path, begin: int, end: int, seconds: float) -> int:
     reached = begin
     # Nothing is lost by power cuts here
     with OrthancServer(folder, options={"SyncStorageArea": False}) as server:
-        check_count(server, begin)
+        if (found := count_instances(server)) != begin:
+            raise ClientError(f"the kept store has {found} images, not {begin}: remove {KEPT}")
         for first in range(begin, end, AT_ONCE):
             if time.monotonic() > deadline:
                 break
@@ -121,9 +119,3 @@ def grow(folder: Path, begin: int, end: int, seconds: float) -> int:
                 raise ClientError(f"Orthanc answered {refused[0]}")
         check_stored(server, reached)
     return reached
-
-
-def check_count(server: OrthancServer, count: int) -> None:
-    found = count_instances(server)
-    if found != count:
-        raise ClientError(f"the kept store has {found} images, not {count}: remove {KEPT}")

@@ -34,10 +34,6 @@ MARKS = "osD^v"
 PANEL_HEIGHT = 5.0  # inches
 
 
-def get_speed(figures: Figures) -> float | None:
-    return figures.get("speed")
-
-
 @dataclass(frozen=True)
 class Table:
     """`value` is a turn's figure; `convert` makes what is shown of the median.
@@ -48,7 +44,7 @@ class Table:
     heading: str
     unit: str
     place: Place
-    value: Callable[[Figures], float | None] = get_speed
+    value: Callable[[Figures], float | None] = lambda figures: figures.get("speed")
     convert: Callable[[Factors, float], float] | None = None
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     publisher: str = ""
@@ -56,7 +52,6 @@ class Table:
     chart: str = ""
 
     def show(self, results: Results, charts: Charts) -> list[str]:
-        """The section of a page; nothing where nothing of it was measured."""
         rows = self._find_rows(results)
         if not rows:
             return []
@@ -89,18 +84,13 @@ class Table:
     def _list_lines(self, rows: Rows, columns: Sequence[str]) -> Iterable[list[str]]:
         names = list(rows)
         for row, after in zip(names, [*names[1:], ""], strict=True):
-            texts = [self._format(rows[row].get(column, [])) for column in columns]
-            yield [row, *texts]
+            show = format_values if self.has_ranges else lambda found: format_number(median(found))
+            found = [rows[row].get(column) for column in columns]
+            yield [row, *(show(values) if values else "" for values in found)]
             for name, figures in self.published.items():
                 if belongs(row, name) and not belongs(after, name):
-                    found = (figures.get(column) for column in columns)
-                    texts = ["" if figure is None else f"*{figure:g}*" for figure in found]
+                    texts = [f"*{figures[it]:g}*" if it in figures else "" for it in columns]
                     yield [f"{name}, *{self.publisher}*", *texts]
-
-    def _format(self, values: list[float]) -> str:
-        if not values:
-            return ""
-        return format_values(values) if self.has_ranges else format_number(median(values))
 
     def _draw(self, rows: Rows, results: Results, path: Path) -> None:
         """A colour for each group of rows, a style for each row in it; published ones are stars."""
@@ -159,7 +149,6 @@ def list_columns(rows: Rows) -> list[str]:
 
 
 def list_places(columns: Iterable[str] | Mapping[str, float]) -> list[tuple[float, float]]:
-    """Numbers of columns, and the figures there, if there are any."""
     figures = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, 0.0)
     return sorted(
         (number, figure)
@@ -169,5 +158,4 @@ def list_places(columns: Iterable[str] | Mapping[str, float]) -> list[tuple[floa
 
 
 def show(tables: Sequence[Table]) -> Answer:
-    """What an experiment adds to its page."""
     return lambda results, charts: [line for it in tables for line in it.show(results, charts)]

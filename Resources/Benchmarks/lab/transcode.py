@@ -43,7 +43,6 @@ class Encoding:
 def transcode(
     program: Path, engine: str, target: str, files: list[Path], milliseconds: int
 ) -> dict[str, Encoding]:
-    """Each file, by its name."""
     command = [program, "--time", str(milliseconds), engine, TARGETS[target], *files]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     if finished.returncode != 0:

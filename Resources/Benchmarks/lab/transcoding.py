@@ -27,7 +27,6 @@ from lab.processes import (
 )
 from lab.senders import Target, use_storescu
 
-# As Orthanc calls them
 TARGETS = {
     "JPEGProcess14SV1": "1.2.840.10008.1.2.4.70",
     "JPEGLSLossless": "1.2.840.10008.1.2.4.80",
@@ -47,8 +46,6 @@ OWN = "Orthanc's own"
 
 @dataclass(frozen=True)
 class Store:
-    """A server, and what it is told before each series."""
-
     server: OrthancServer
     tuning: dict[str, Any] | None
     stored_as: str

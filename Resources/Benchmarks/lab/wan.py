@@ -68,23 +68,14 @@ CIFS_PUBLISHED = {
 }
 
 
-def is_tuned(name: str, other: str) -> bool:
-    """Whether they are the two presets of the same."""
-    return name != other and name.replace(STOCK, TUNED) == other
-
-
-def find_line_obstacle(line: Line) -> str | None:
-    known = list_congestion_controls()
-    if line.congestion not in known:
-        return f"this kernel has {', '.join(known)}"
-    return find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
-
-
 @contextmanager
 def open_site(
     arguments: argparse.Namespace, line: Line, findings: Findings, folder: Path, _: int
 ) -> Iterator[Bench]:
-    obstacle = find_line_obstacle(line)
+    known = list_congestion_controls()
+    obstacle = find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
+    if line.congestion not in known:
+        obstacle = f"this kernel has {', '.join(known)}"
     if obstacle:
         yield lambda factors: Entry({}, {factors["Protocol"]: obstacle})
         return
@@ -121,7 +112,8 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     for line in list_lines(arguments):
         protocols = list_protocols(arguments, line)
         if arguments.lines == FIXED:
-            protocols = [name for name in protocols if is_of_fixed(line, name)]
+            of_fixed = [SEVERAL, *([] if line.buffer is None else [FORWARD, CIFS])]
+            protocols = [name for name in protocols if name in of_fixed]
         if not protocols:
             continue
         cells = [{**line.to_factors(), "Protocol": name} for name in protocols]
@@ -132,11 +124,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         doubt = {"is_in_doubt": seems_worse, "most_turns": MOST_TURNS}
         stages.append(Stage(cells, bench, *plan, note=note, **doubt))
     return stages
-
-
-def is_of_fixed(line: Line, protocol: str) -> bool:
-    """What a fixed buffer does to Orthanc at both ends and to CIFS; and several associations."""
-    return protocol == SEVERAL or (line.buffer is not None and protocol in (FORWARD, CIFS))
 
 
 def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
@@ -178,26 +165,18 @@ def seems_worse(turns: list[Turn]) -> bool:
         all(turn[tuned]["speed"] < (1 - NOISE) * turn[stock]["speed"] for turn in turns)
         for stock in names
         for tuned in names
-        if is_tuned(stock, tuned)
+        if stock != tuned and stock.replace(STOCK, TUNED) == tuned
     )
 
 
 def explain(findings: Findings, factors: Factors, _: Rounds) -> str:
     """What the advisor finds of each contestant, and in how many of its turns."""
-    told = [
-        f"{name}: {count_findings(turns)}"
-        for name, turns in findings.get(factors["Protocol"], {}).items()
-    ]
+    told = []
+    for name, turns in findings.get(factors["Protocol"], {}).items():
+        counts = Counter(found for turn in turns for found in sorted(turn))
+        seen = [f"{found} ({count} of {len(turns)} turns)" for found, count in counts.items()]
+        told.append(f"{name}: {', '.join(seen) or f'nothing ({len(turns)} turns)'}")
     return f"the advisor finds with {'; '.join(told)}" if told else ""
-
-
-def count_findings(turns: list[set[str]]) -> str:
-    counts = Counter(name for turn in turns for name in sorted(turn))
-    told = [f"{name} ({count} of {len(turns)} turns)" for name, count in counts.items()]
-    return ", ".join(told) or f"nothing ({len(turns)} turns)"
-
-
-# The page
 
 
 def place_trip(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[str, str] | None:
@@ -206,13 +185,6 @@ def place_trip(options: Mapping[str, Any], factors: Factors, name: str) -> tuple
     if line != make_usual(options, line.round_trip):
         return None
     return protocol if name == PLAIN else f"{protocol}, {name}", factors["Round trip"]
-
-
-def place_share(_: object, factors: Factors, __: str) -> tuple[str, str] | None:
-    """CIFS with fixed buffers."""
-    if factors["Protocol"] != CIFS or factors["Buffers"] == AUTO:
-        return None
-    return f"{CIFS}, {factors['Buffers']}", factors["Round trip"]
 
 
 def place_loss(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[str, str] | None:
@@ -240,7 +212,11 @@ TRIPS = Table(
 SHARES = Table(
     "CIFS with fixed buffers",
     "Mb/s",
-    place_share,
+    lambda _, factors, __: (
+        (f"{CIFS}, {factors['Buffers']}", factors["Round trip"])
+        if factors["Protocol"] == CIFS and factors["Buffers"] != AUTO
+        else None
+    ),
     published={f"{CIFS}, {buffers}": in_ms(row) for buffers, row in CIFS_PUBLISHED.items()},
     publisher="report 004",
     has_ranges=True,
@@ -250,46 +226,35 @@ LOSS = Table("Loss and congestion control", "Mb/s", place_loss, has_ranges=True)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--base", type=float, default=50, help="round trip of the base line, ms")
+    add = command.add_argument
+    add("--base", type=float, default=50, help="round trip of the base line, ms")
     trips = [NEAREST, 5, 25, 50, 100, 200, 400, 800]
-    command.add_argument("--round-trips", type=float, nargs="*", default=trips, help="ms")
-    command.add_argument("--losses", type=float, nargs="*", default=[0.1], help="per cent")
-    command.add_argument("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
-    command.add_argument(
-        "--buffers", nargs="*", default=[AUTO, "16384", "65536"], help="bytes, or auto"
-    )
-    command.add_argument("--congestion", nargs="+", default=["cubic", "bbr"])
-    command.add_argument(
+    add("--round-trips", type=float, nargs="*", default=trips, help="ms")
+    add("--losses", type=float, nargs="*", default=[0.1], help="per cent")
+    add("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
+    add("--buffers", nargs="*", default=[AUTO, "16384", "65536"], help="bytes, or auto")
+    add("--congestion", nargs="+", default=["cubic", "bbr"])
+    add(
         "--protocols",
         nargs="+",
         choices=PROTOCOLS,
         help="on every line; by itself, all up to the base's length, and few on the other lines",
     )
-    command.add_argument(
+    add(
         "--lines",
         choices=(ALL, FIXED),
         default=ALL,
         help="fixed: of the whole plan only fixed buffers with Orthanc at both ends and with CIFS,"
         " and several associations",
     )
-    command.add_argument("--rate", type=float, default=155, help="what lines carry, Mb/s")
-    command.add_argument(
-        "--lan-rate", type=float, default=1000, help="the same of those below 1 ms, Mb/s"
-    )
-    command.add_argument("--images", type=int, default=50, help="at most, in each transfer")
-    command.add_argument(
-        "--transfer-seconds", type=float, default=1, help="for each transfer, about, as predicted"
-    )
-    command.add_argument(
-        "--least-images", type=int, default=28, help="in each transfer, as far as the next permits"
-    )
-    command.add_argument(
-        "--longest-seconds", type=float, default=6.5, help="as predicted, for the least images"
-    )
-    command.add_argument(
-        "--loss-seconds", type=float, default=20, help="for each transfer with loss, as predicted"
-    )
-    command.add_argument("--loss-turns", type=int, default=5, help="on lines that lose packets")
+    add("--rate", type=float, default=155, help="what lines carry, Mb/s")
+    add("--lan-rate", type=float, default=1000, help="the same of those below 1 ms, Mb/s")
+    add("--images", type=int, default=50, help="at most, in each transfer")
+    add("--transfer-seconds", type=float, default=1, help="for each transfer, about, as predicted")
+    add("--least-images", type=int, default=28, help="in each transfer, as far as the next permits")
+    add("--longest-seconds", type=float, default=6.5, help="as predicted, for the least images")
+    add("--loss-seconds", type=float, default=20, help="for each transfer with loss, as predicted")
+    add("--loss-turns", type=int, default=5, help="on lines that lose packets")
     add_plan(command, 3, 150)
 
 

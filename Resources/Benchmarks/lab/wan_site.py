@@ -24,14 +24,7 @@ from lab.cells import Entry, Factors, Figures
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
-from lab.retrieve import (
-    IN_MEMORY,
-    copy_files,
-    count_files,
-    read_seconds,
-    use_curl,
-    use_ftp,
-)
+from lab.retrieve import IN_MEMORY, copy_files, count_files, read_seconds, use_curl, use_ftp
 from lab.senders import STORESCU, Target
 from lab.stalls import PRESETS
 from lab.transcoding import EXPLICIT
@@ -144,11 +137,7 @@ class Site:
         )
 
     def _count_images(self, protocol: str) -> int:
-        """As many as take about the time that a transfer is given.
-
-        More, where those are few: begun is half done on a long line, and a line that loses packets
-        must have lost some.
-        """
+        """As many as take the time of a transfer; more where those are few, or with loss."""
         arguments, line = self._arguments, self._line
         senders = SENDERS.get(protocol, 1)
         each = line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
@@ -205,8 +194,6 @@ class Site:
             return {PLAIN: self._make_share()}
         return {PLAIN: self._make_download(ftp if protocol == FTP else proxy)}
 
-    # DICOM
-
     def _list_dicom_ways(
         self, protocol: str, server: OrthancServer, arguments: list[str]
     ) -> dict[str, Way]:
@@ -235,7 +222,6 @@ class Site:
 
     @staticmethod
     def _make_check(server: OrthancServer, size: float) -> Callable[[int], None]:
-        """So many images have come, each with about this many bytes."""
         return lambda count: check_stored(server, count, round(count * size))
 
     def _tune(self, server: OrthancServer, preset: str) -> None:
@@ -260,8 +246,6 @@ class Site:
         of_turns.append({found["ID"] for found in advice})
         limits = list_limits(advice)
         return {"advisor": min(limits) * 8 / 1e6} if limits else {}
-
-    # Orthanc at both ends
 
     def _list_forwarding_ways(self) -> dict[str, Way]:
         stored = {RECEIVED: self._far_images[0], COMPRESSED: self._far_images[1]}
@@ -306,7 +290,7 @@ class Site:
         self, far: OrthancServer, images: list[Image], syntax: str
     ) -> tuple[list[str], float]:
         tuning = {"IngestTranscoding": {"Engine": "native", "TransferSyntax": syntax}}
-        far.request("PUT", "/perf/tuning", json=tuning).raise_for_status()
+        far.tune(**tuning)
         refused = [it for it in upload(far, map(Image.read_bytes, images)) if it[0] != 200]
         if refused:
             raise ClientError(f"the far Orthanc answered {refused[0]}")
@@ -317,8 +301,6 @@ class Site:
             for identifier in identifiers
         ]
         return identifiers, sum(sizes) / len(sizes)
-
-    # HTTP and FTP
 
     def _make_upload(self, url: str, arguments: list[str]) -> Way:
         configuration = self._folder / "upload.curl"
@@ -382,8 +364,6 @@ class Site:
         return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
 
     def _make_file_check(self, counted: list[tuple[int, int]]) -> Callable[[int], None]:
-        """So many files have come, each with about as many bytes as it should have."""
-
         def check(count: int) -> None:
             ((files, size),) = counted
             if files != count or size < SAME_PIXELS * count * self._size:
@@ -400,8 +380,6 @@ class Site:
     def _run_afar(self, *commands: Sequence[str | Path]) -> float:
         with self._distance.at_far_end():
             return run_clients(commands, seconds=LONGEST)[0]
-
-    # Servers
 
     @cached_property
     def _certificate(self) -> Certificate:
@@ -427,8 +405,6 @@ class Site:
 
     def _start(self, name: str, options: dict[str, object]) -> OrthancServer:
         server = OrthancServer(
-            self._folder / name,
-            plugins=[self._arguments.plugin],
-            options={**REACHABLE, **options},
+            self._folder / name, plugins=[self._arguments.plugin], options={**REACHABLE, **options}
         )
         return self._stack.enter_context(server)

@@ -91,7 +91,6 @@ class Watch:
             self._change = self.reader.get_json("/changes", last="")["Last"]
 
     def look(self, seconds: float) -> Figures:
-        """The next seconds."""
         begin = time.monotonic()
         time.sleep(seconds)
         if self.has_perf:
@@ -99,7 +98,8 @@ class Watch:
         else:
             images = self._count_changes()
             figures = count_images(images, time.monotonic() - begin)
-        print(describe_look(figures), flush=True)
+        stalls = f"; {figures['stalls']:.2g} stalls an image" if "stalls" in figures else ""
+        print(describe_rate(figures) + stalls, flush=True)
         return figures
 
     def list_senders(self) -> list[str]:
@@ -166,7 +166,6 @@ def count_images(images: int, seconds: float, megabytes: float | None = None) ->
 
 
 def describe_total(looks: list[Figures]) -> list[str]:
-    """How much came in, how fast over the whole, and in the busiest look."""
     images, seconds = (round(sum(look[key] for look in looks), 1) for key in ("images", "seconds"))
     if not images:
         return [f"- Nothing came in, in {seconds:g} s."]
@@ -197,13 +196,6 @@ def describe_rate(figures: Figures) -> str:
     return text
 
 
-def describe_look(figures: Figures) -> str:
-    text = describe_rate(figures)
-    if "stalls" in figures:
-        text += f"; {figures['stalls']:.2g} stalls an image"
-    return text
-
-
 @contextmanager
 def open_watch(watch: Watch, interval: float, _: Path, __: int) -> Iterator[Bench]:
     def enter(_: Factors) -> Entry:
@@ -213,7 +205,6 @@ def open_watch(watch: Watch, interval: float, _: Path, __: int) -> Iterator[Benc
 
 
 def explain(watch: Watch, _: Factors, rounds: Rounds) -> str:
-    """Who has sent, what Orthanc has sent itself, and the findings."""
     if not watch.has_perf:
         return ""
     try:

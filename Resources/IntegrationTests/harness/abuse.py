@@ -66,7 +66,6 @@ def speak_garbage_when_associated(server: OrthancServer, number: int) -> None:
 
 
 def ask_garbage(server: OrthancServer, number: int) -> None:
-    """On the port of HTTP."""
     with wire.connect(server.http_port) as connection:
         _send_and_drain(connection, make_garbage(number) + b"\r\n\r\n")
 

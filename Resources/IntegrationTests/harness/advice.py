@@ -21,7 +21,6 @@ ATTEMPTS = 3
 
 
 def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
-    """The identifiers and peers of all findings."""
     return [(finding["ID"], finding.get("Peer")) for finding in server.get_json("/perf/advice")]
 
 
@@ -31,12 +30,10 @@ def list_about(server: OrthancServer, peer: str) -> list[str]:
 
 
 def list_kinds(server: OrthancServer) -> set[str]:
-    """The identifiers of all findings, whomever they are about."""
     return {identifier for identifier, _ in list_findings(server)}
 
 
 def get_phases(server: OrthancServer) -> Json:
-    """Where the time of the last minute's instances went, as /perf/status has it."""
     return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
 
 
@@ -75,10 +72,7 @@ def store_anew(server: OrthancServer, images: Sequence[Image]) -> None:
 
 
 def ends(server: OrthancServer, identifier: str, load: Callable[[], object]) -> bool:
-    """Whether this load leaves no finding of this kind; evidence of earlier ones is forgotten.
-
-    On a busy machine Orthanc may be slow for another reason: one of so many loads is enough.
-    """
+    """Whether this load, one of so many, leaves no finding of this kind, all else forgotten."""
     for _ in range(2 * ATTEMPTS):
         server.begin_anew()
         load()
@@ -95,8 +89,7 @@ def goes_away(server: OrthancServer, identifier: str, seconds: float = SECONDS) 
 def apply(server: OrthancServer, finding: Json) -> None:
     """What the button Apply of the dashboard does."""
     assert finding["Remedy"]["Kind"] == "Tuning"
-    response = server.request("PUT", "/perf/tuning", json=finding["Remedy"]["Tuning"])
-    response.raise_for_status()
+    server.tune(**finding["Remedy"]["Tuning"])
 
 
 # A promise that comes true by less than this part of it is none: other things on the machine take
@@ -115,8 +108,7 @@ def check_gain(finding: Json, before: float, after: float) -> None:
 def find_reads(
     server: OrthancServer, go_away: Callable[[float], object], read: Callable[[], object]
 ) -> Json:
-    """The finding about reads while a server is 50 ms away; the cost that it names is gone once
-    that server is near."""
+    """The finding about reads while a server is 50 ms away, whose cost is gone once it is near."""
 
     def time_reads() -> float:
         begin = time.perf_counter()

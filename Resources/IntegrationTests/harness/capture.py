@@ -26,7 +26,6 @@ class Turn:
 
 
 def find_obstacle() -> str | None:
-    """Why tshark cannot capture here; None if it can."""
     if shutil.which("tshark") is None:
         return "tshark is not installed"
     command = ["tshark", "-i", "lo", "-a", "duration:0", "-w", "/dev/null"]

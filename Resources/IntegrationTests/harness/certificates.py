@@ -12,8 +12,6 @@ SSL = Path(__file__).resolve().parents[1] / "OpenSsl" / "ssl.c"
 
 @dataclass(frozen=True)
 class Certificate:
-    """A self-signed certificate and its key, both as PEM files."""
-
     certificate: Path
     key: Path
 
@@ -33,7 +31,6 @@ class Certificate:
         }
 
     def get_dcmtk_arguments(self) -> list[str]:
-        """Arguments by which DCMTK's tools speak DICOM TLS."""
         trusted = ["--add-cert-file", str(self.certificate)]
         return ["--enable-tls", str(self.key), str(self.certificate), *trusted]
 

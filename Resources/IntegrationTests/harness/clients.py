@@ -18,6 +18,7 @@ import requests
 
 from harness.images import Image
 from harness.orthanc import LONGEST_REST, OrthancServer
+from harness.process import run
 
 DICOM_JSON = "application/dicom+json"
 BOUNDARY = "b-0ad8c1f6"
@@ -47,17 +48,12 @@ def store(
     title: str = "STORESCU",
     arguments: Sequence[str] = (),
 ) -> None:
-    """All images over one association of DCMTK's storescu, with further arguments of its."""
     command = make_store_command(server.dicom_port, images, title, arguments)
     subprocess.run(command, check=True, timeout=300)
 
 
 class Uploader:
-    """An HTTP client that keeps its connection, for one thread.
-
-    It does as little as a client can, so that its own clock shows the server's time. Each request
-    has the headers, too.
-    """
+    """An HTTP client that keeps its connection, for one thread, and does as little as it can."""
 
     def __init__(self, server: OrthancServer, headers: Mapping[str, str] | None = None) -> None:
         self._port = server.http_port
@@ -129,7 +125,6 @@ def upload(
 
 
 def upload_zip(server: OrthancServer, images: Sequence[Image]) -> list[dict[str, Any]]:
-    """All images as one ZIP archive; Orthanc answers for each."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
         for image in images:
@@ -163,9 +158,7 @@ def get_output(
     command: Sequence[str | Path], content: str | None = None, seconds: float = 120
 ) -> str:
     """What a program says, on either stream; raises if it fails, or takes longer."""
-    finished = subprocess.run(
-        command, input=content, capture_output=True, text=True, timeout=seconds, check=False
-    )
+    finished = run(command, input=content, timeout=seconds)
     said = finished.stdout + finished.stderr
     assert finished.returncode == 0, f"{command[0]} failed with {finished.returncode}: {said}"
     return said

@@ -73,8 +73,7 @@ class Stream:
 
 
 def split(codestream: bytes, dice: random.Random) -> list[bytes]:
-    """In even pieces, the first of which tells what begins there; the rest may be EOI alone, empty,
-    or padding."""
+    """In even pieces; the rest may be EOI alone, empty, or padding."""
     padded = codestream + b"\0" * (len(codestream) % 2)
     end = len(padded)
     cuts = [dice.randrange(4, end, 2) for _ in range(dice.choice([0, 1, 4]))]
@@ -98,15 +97,7 @@ def make_samples(
     return np.clip(values.round(), 0, 2**bits - 1).astype(f"u{width // 8}")
 
 
-# ---- RLE: DICOM PS3.5 annex G -------------------------------------------------------------------
-
 NO_OPERATION = b"\x80"
-
-
-def count_run(data: bytes) -> int:
-    """How often the first byte comes, as far as one run goes."""
-    longest = data[:128]
-    return len(longest) - len(longest.lstrip(longest[:1]))
 
 
 def encode_rle_segment(data: bytes, dice: random.Random, share_of_no_operations: float) -> bytes:
@@ -115,7 +106,8 @@ def encode_rle_segment(data: bytes, dice: random.Random, share_of_no_operations:
     while data:
         if dice.random() < share_of_no_operations:
             segment += NO_OPERATION * dice.randrange(1, 4)
-        run = count_run(data)
+        longest = data[:128]
+        run = len(longest) - len(longest.lstrip(longest[:1]))
         if run > 1 and dice.random() < 0.9:
             count = dice.randrange(2, run + 1)
             segment += bytes([257 - count]) + data[:1]
@@ -144,9 +136,6 @@ def make_rle_streams(dice: random.Random) -> Iterator[Stream]:
             codestream = np.array(header, "<u4").tobytes() + body
             name = f"RLE, {samples} x {bits} bits" + (", no-operations" if share else "")
             yield Stream(name, RLE, codestream, array, bits)
-
-
-# ---- JPEG, JPEG-LS and JPEG 2000 ----------------------------------------------------------------
 
 
 def choose_samples(dice: random.Random, bits: int, samples: int) -> np.ndarray:
@@ -272,11 +261,13 @@ def make_jpeg_2000(dice: random.Random) -> Stream:
     return Stream(f"JPEG 2000, {options}", JPEG_2000_LOSSLESS, codestream, array, bits, 0, colours)
 
 
-def make_rle(dice: random.Random) -> Stream:
-    return dice.choice(list(make_rle_streams(dice)))
-
-
-MAKERS = [make_rle, make_lossless, make_sequential, make_jpeg_ls, make_jpeg_2000]
+MAKERS = [
+    lambda dice: dice.choice(list(make_rle_streams(dice))),
+    make_lossless,
+    make_sequential,
+    make_jpeg_ls,
+    make_jpeg_2000,
+]
 
 
 def make_streams(count: int, seed: str = "standard") -> list[Stream]:
@@ -288,12 +279,8 @@ def make_streams(count: int, seed: str = "standard") -> list[Stream]:
     return streams
 
 
-# ---- Damage -------------------------------------------------------------------------------------
-
-
 def damage(codestream: bytes, dice: random.Random) -> bytes:
-    """Bytes changed, put in or taken away, more often in headers; segments and restart markers
-    twice or gone."""
+    """Bytes changed, put in or taken away, more often in headers; segments twice or gone."""
     changed = bytearray(codestream)
     body = max(changed.rfind(b"\xff\xda"), 64)
     for _ in range(dice.choice([1, 1, 1, 2, 3])):

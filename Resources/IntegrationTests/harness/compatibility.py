@@ -15,22 +15,9 @@ from harness.metrics import scrape
 from harness.orthanc import OrthancServer, find_free_port
 from harness.process import list_children
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
-from harness.transcoding import (
-    JPEG_LOSSLESS_SV1,
-    JPEG_LS,
-    decode,
-    get_syntax,
-    list_engines,
-    read,
-    read_stored,
-    tune,
-)
+from harness.transcoding import TARGETS, decode, get_syntax, list_engines, read, read_stored, tune
 from harness.tuning import tune_sockets
 
-# What each engine writes
-TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
-
-# Characters of what is said of one
 LONGEST_FAILURE = 200
 
 # What Chromium asks with, and the types by which it runs a module and takes a style
@@ -66,7 +53,6 @@ class Trial:
         has_plugin: bool = True,
         environment: dict[str, str] | None = None,
     ) -> OrthancServer:
-        """A server, to be entered."""
         return OrthancServer(
             self.folder,
             plugins=[self.library] if has_plugin else [],
@@ -94,9 +80,6 @@ class Result:
             for column, reason in self.columns.items()
             if reason is not None and column not in self.fails_without
         }
-
-
-# ---- What is seen in one server with the plugin -----------------------------------------------
 
 
 def check_load(trial: Trial, server: OrthancServer) -> None:
@@ -137,15 +120,20 @@ def check_tuning(trial: Trial, server: OrthancServer) -> None:
 def make_engine_check(engine: str) -> "Check":
     def check(trial: Trial, server: OrthancServer) -> None:
         assert TARGETS[engine] in list_engines(server).get(engine, set()), "it is not available"
-        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
-        clients.store(server, trial.images)
-        for image in trial.images:
-            stored = read_stored(server, server.find_instance(image.sop_instance_uid))
-            assert get_syntax(stored) == TARGETS[engine]
-            assert (decode(stored) == decode(read(image.path))).all()
+        check_engine(server, engine, trial.images)
         assert engine == "native" or list_children(server.pid), "no engine program is running"
 
     return check
+
+
+def check_engine(server: OrthancServer, engine: str, images: Sequence[Image]) -> None:
+    tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+    server.delete_all()  # or else Orthanc refuses them, unless it is configured otherwise
+    clients.store(server, images)
+    for image in images:
+        stored = read_stored(server, server.find_instance(image.sop_instance_uid))
+        assert get_syntax(stored) == TARGETS[engine], f"{engine}: {server.log}"
+        assert (decode(stored) == decode(read(image.path))).all()
 
 
 def check_dashboard(_: Trial, server: OrthancServer) -> None:
@@ -171,7 +159,7 @@ def check_stop(_: Trial, server: OrthancServer) -> None:
 
 def post(trial: Trial, server: OrthancServer) -> None:
     for image in trial.images:
-        server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+        server.upload(image.read_bytes())
 
 
 def check_phases(server: OrthancServer, origin: str, count: int) -> None:
@@ -195,9 +183,6 @@ CHECKS: dict[str, Check] = {
 }
 
 
-# ---- What is seen in servers of their own, with the plugin and without it ---------------------
-
-
 def try_dicom_tls(trial: Trial, has_plugin: bool) -> None:
     with trial.start(trial.certificate.get_dicom_options(), has_plugin) as server:
         arguments = trial.certificate.get_dcmtk_arguments()
@@ -214,20 +199,14 @@ def try_https(trial: Trial, has_plugin: bool, environment: dict[str, str] | None
             check_phases(server, "RestApi", len(trial.images))
 
 
-APART: dict[str, Callable[[Trial, bool], None]] = {
-    "DICOM TLS": try_dicom_tls,
-    "HTTPS": try_https,
-}
+APART: dict[str, Callable[[Trial, bool], None]] = {"DICOM TLS": try_dicom_tls, "HTTPS": try_https}
 
 # What Orthanc's own can't do as it comes, and what it can with something added
 MENDED: dict[str, Callable[[Trial], None]] = {
-    "HTTPS": lambda trial: try_https(trial, True, mend_https(trial.folder / "openssl")),
+    "HTTPS": lambda trial: try_https(trial, True, mend_https(trial.folder / "openssl"))
 }
 
 COLUMNS = [*CHECKS, *APART]
-
-
-# ---- All of it --------------------------------------------------------------------------------
 
 
 def get_failure(check: Callable[[], None]) -> str | None:

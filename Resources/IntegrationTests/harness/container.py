@@ -9,27 +9,21 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.process import run
+
 NOBODY = 65534
 SECCOMP = Path(__file__).with_name("seccomp.py")
 
-# Of orthancteam/orthanc (its Dockerfile)
 ORTHANC_USER = 999
 
 
 def find_obstacle() -> str | None:
-    """Why nothing can be taken away from a process on this machine; None if it can."""
-    tried = subprocess.run(
-        ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tried = run(["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
     return f"mounting needs root: {tried.stderr.strip()}" if tried.returncode else None
 
 
@@ -213,8 +207,6 @@ def unpack_jodogne(sources: Path, root: Path, layers: Path, ports: list[int]) ->
 
 def list_mount_options(pid: int, point: str) -> list[str]:
     """Of what is mounted there, as the process sees it (proc(5), mountinfo)."""
-    mounts = subprocess.run(
-        ["cat", f"/proc/{pid}/mountinfo"], capture_output=True, text=True, check=True
-    ).stdout
+    mounts = run(["cat", f"/proc/{pid}/mountinfo"], check=True).stdout
     found = [line.split() for line in mounts.splitlines() if line.split()[4] == point]
     return found[-1][5].split(",")

@@ -19,8 +19,7 @@ from harness.tables import fill_table
 
 @dataclass(frozen=True)
 class Measured:
-    """Of the instances of one load, in seconds: medians, and means of what the finding says, as it
-    speaks of the first instance of a series, too."""
+    """Of the instances of one load, in seconds: medians, and means of what the finding says."""
 
     round_trip: float  # what the way to the database and back takes longer
     duration: float
@@ -119,5 +118,4 @@ def make_table(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def fill_page(text: str, runs: Sequence[dict[str, Any]]) -> str:
-    """The page with this table between its two marks."""
     return fill_table(text, "database", make_table(runs))

@@ -48,7 +48,6 @@ FAR = str(_FIRST + 2)
 
 
 def find_obstacle() -> str | None:
-    """Why there can be no distance on this machine; None if there can."""
     if os.geteuid() != 0:
         return "a network namespace needs root"
     if shutil.which("ip") is None:
@@ -74,7 +73,6 @@ def has_netem() -> bool:
 
 
 def find_path_obstacle(round_trip: float, loss: float = 0, mtu: int = VDE_MTU) -> str | None:
-    """Why there can be no such path on this machine, where there are others."""
     if mtu > VDE_MTU and needs_vde(round_trip, loss):
         return f"an MTU of {mtu} with delay or loss needs netem, which this kernel lacks"
     return None
@@ -170,7 +168,6 @@ class Distance:
         self._stack.close()
 
     def run(self, command: Sequence[str], environment: dict[str, str] | None = None) -> None:
-        """Runs a program at the far end until its own end."""
         subprocess.run(
             self._far(*command), check=True, timeout=300, env={**os.environ, **(environment or {})}
         )
@@ -197,11 +194,9 @@ class Distance:
             yield
 
     def listens(self, port: int) -> bool:
-        """Whether somebody at the far end listens to this port."""
         return bool(get_output(self._far("ss", "-tlnH", f"sport = :{port}")).strip())
 
     def get_launcher(self) -> list[str]:
-        """A command that executes another one at the far end."""
         return self._far()
 
     def _far(self, *command: str) -> list[str]:
@@ -261,7 +256,9 @@ class Distance:
     def _choose_discipline(self) -> list[str]:
         """How packets leave: later, and not all, by netem; at a rate by either."""
         if self._has_netem:
-            netem = ["netem", "limit", str(self._count_queue()), "delay"]
+            # Packets: those on their way, and those that wait for it
+            most = (self._delay + QUEUE) * (self._rate or 0) / 8 / self._mtu
+            netem = ["netem", "limit", str(math.ceil(most) or 100_000), "delay"]
             netem += [f"{self._delay * 1e6:.0f}us"]
             netem += [f"{self._variation * 1e6:.0f}us"] if self._variation else []
             netem += ["duplicate", f"{self._duplication * 100:g}%"] if self._duplication else []
@@ -271,12 +268,6 @@ class Distance:
             return []
         bucket = ["burst", str(10 * self._mtu), "latency", f"{QUEUE}s"]
         return ["tbf", "rate", f"{self._rate:.0f}bit", *bucket]
-
-    def _count_queue(self) -> int:
-        """Packets that netem holds at most: those on their way, and those that wait for it."""
-        if not self._rate:
-            return 100_000
-        return math.ceil((self._delay + QUEUE) * self._rate / 8 / self._mtu)
 
     def _is_reachable(self) -> bool:
         probe = self._far(

@@ -44,7 +44,6 @@ def run(*command: str | Path) -> None:
 
 
 def find_obstacle(*programs: str, device: str = "/dev/null") -> str | None:
-    """Why a fault that needs root, these programs and this device can't be made; None if it can."""
     if os.geteuid() != 0:
         return "needs root"
     missing = [name for name in programs if shutil.which(name) is None]
@@ -72,9 +71,6 @@ class Fault:
 
     def strike(self, server: OrthancServer) -> AbstractContextManager[None]:
         raise NotImplementedError
-
-
-# ---- Disks -----------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -228,7 +224,6 @@ class UnmountedFolder(MountedFolder):
         self.launcher = ["setpriv", "--bounding-set", "-dac_override"]
 
     def list_beneath(self) -> list[Path]:
-        """What is in the folder while it is unmounted."""
         return [*self._point.iterdir()]
 
     @contextmanager
@@ -245,9 +240,6 @@ class UnmountedFolder(MountedFolder):
 
     def _unmount(self) -> None:
         run("umount", "--lazy", self._point)
-
-
-# ---- Limits ----------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -335,9 +327,6 @@ class NoProcess(Fault):
         run(*self.launcher, "prlimit", f"--pid={server.pid}", f"--nproc={count}:")
 
 
-# ---- The clock -------------------------------------------------------------------------------
-
-
 class ClockSetBack(Fault):
     """The wall clock of Orthanc and its programs (libfaketime); the monotonic one goes on."""
 
@@ -367,9 +356,6 @@ class ClockSetBack(Fault):
         self._clock.write_text(str(self._offset), "ascii")
         time.sleep(2)  # until Orthanc has noticed
         yield
-
-
-# ---- The database ----------------------------------------------------------------------------
 
 
 class LostDatabase(Fault):
@@ -402,9 +388,6 @@ class HangingDatabase(LostDatabase):
             yield
 
 
-# ---- The network -----------------------------------------------------------------------------
-
-
 class BadNetwork(Fault):
     """Senders are where frames are lost, come twice, and overtake each other."""
 
@@ -430,8 +413,6 @@ class BadNetwork(Fault):
 def list_connections(address: str) -> str:
     return get_output(["ss", "-tnH", "state", "established", "dst", address]).strip()
 
-
-# ---- Peers -----------------------------------------------------------------------------------
 
 # Orthanc gives up a peer that says nothing, and one whose message does not go on
 TIMEOUTS = {"DicomScpTimeout": 5, "DicomThreadsCount": 4}

@@ -8,17 +8,16 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.process import run
+
 FLEET = Path(__file__).resolve().parents[2] / "Fleet"
 PERF_FLEET = FLEET / "perf-fleet"
 
 
 def write_fleet(folder: Path, servers: Mapping[str, str], user: str | None = None) -> Path:
-    """The file of perf-fleet with these servers."""
     lines = [f"user = {json.dumps(user)}"] if user else []
-    lines += [
-        "[servers]",
-        *(f"{json.dumps(name)} = {json.dumps(servers[name])}" for name in servers),
-    ]
+    lines.append("[servers]")
+    lines += [f"{json.dumps(name)} = {json.dumps(servers[name])}" for name in servers]
     path = folder / "fleet.toml"
     path.write_text("\n".join(lines) + "\n", "utf-8")
     return path
@@ -31,11 +30,5 @@ def run_perf_fleet(
     environment = {name: os.environ[name] for name in os.environ if name != "PERF_FLEET_PASSWORD"}
     if password is not None:
         environment["PERF_FLEET_PASSWORD"] = password
-    return subprocess.run(
-        [sys.executable, PERF_FLEET, "--fleet", fleet, "--timeout", "60", *words],
-        env=environment,
-        input=content,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, PERF_FLEET, "--fleet", fleet, "--timeout", "60", *words]
+    return run(command, env=environment, input=content)

@@ -26,7 +26,6 @@ START_SECONDS = 60
 
 
 def find_obstacle() -> str | None:
-    """Why there can be no such disk on this machine; None if there can."""
     if os.geteuid() != 0:
         return "mounting needs root"
     try:
@@ -98,8 +97,6 @@ def serve(live: Path, kept: Path, point: Path) -> None:
             self._lock = threading.Lock()
             self._pending: list[Callable[[], None]] = []  # changes of names, in their order
 
-        # ---- What is kept
-
         def fsync(self, path: str, datasync: int, fh: int) -> int:
             with self._lock:
                 self._keep_names()
@@ -157,8 +154,6 @@ def serve(live: Path, kept: Path, point: Path) -> None:
                 with suppress(OSError):  # of what was never kept
                     change()
             self._pending.clear()
-
-        # ---- All the rest
 
         def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
             status = os.lstat(self._in(live, path))

@@ -29,7 +29,6 @@ xferlog_enable=NO
 
 
 def find_obstacle() -> str | None:
-    """Why there can be no vsftpd here; None if there can."""
     if os.geteuid() != 0:
         return "vsftpd shuts itself in the folder that it serves, for which it needs root"
     return None if shutil.which(VSFTPD) else "vsftpd is not installed"

@@ -12,8 +12,7 @@ HEAD = ["target", "begin", "seconds", "processor", "runs", "coverage", "crashes"
 
 @dataclass(frozen=True, order=True)
 class FuzzRun:
-    """A run of one: "begin" is a time (UTC), "seconds" are the clock's, "processor" those that it
-    had a processor for, 0 if they were not counted; "coverage" counts edges."""
+    """The begin is a time (UTC); seconds are the clock's; processor is 0 if it was not counted."""
 
     target: str
     begin: str
@@ -43,7 +42,6 @@ def format_duration(seconds: int) -> str:
 
 
 def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
-    """The page with a row for each target, all its runs added up."""
     heads = [
         "program",
         "time in all",

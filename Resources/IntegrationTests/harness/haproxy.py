@@ -101,7 +101,6 @@ class HaProxyServer:
         return self._list("haproxy_server_status", "UP", backend)
 
     def count_connections(self, name: str, backend: str = "dicom") -> int:
-        """How many it has given to this server."""
         return self._read("haproxy_server_sessions_total", name, backend)
 
     def count_open(self, backend: str) -> int:

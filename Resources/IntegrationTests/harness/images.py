@@ -31,8 +31,6 @@ AIR, WATER, BONE = 64, 1024, 1900
 
 @dataclass(frozen=True)
 class Image:
-    """A DICOM file to send."""
-
     path: Path
     sop_instance_uid: str
 
@@ -98,10 +96,7 @@ def make_slice(name: str, number: int, count: int, pixels: np.ndarray) -> Datase
 
 
 def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
-    """A CT series of `count` images of 525 kB, whose UIDs follow from the name.
-
-    The files stay in the folder for the next run, and for tests that run beside this one.
-    """
+    """A CT series of images of 525 kB, kept for the next run; its UIDs follow from the name."""
     series = folder / f"{name}-{count}-v{VERSION}"
     series.mkdir(parents=True, exist_ok=True)
     images = []
@@ -143,10 +138,7 @@ def make_grey_image(
 
 
 def write_multi_frame(path: Path, name: str, frames: int) -> Image:
-    """A file of so many frames of noise, 525 kB each, whose UIDs and pixels follow from the name.
-
-    It is written frame by frame: it may be larger than what memory there is for it.
-    """
+    """A file of so many frames of noise, 525 kB each, written frame by frame."""
     image = make_slice(name, 0, 1, np.zeros(0, "<u2"))
     image.SOPClassUID = MultiFrameGrayscaleWordSecondaryCaptureImageStorage
     image.file_meta.MediaStorageSOPClassUID = image.SOPClassUID

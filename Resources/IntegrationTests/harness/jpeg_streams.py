@@ -158,8 +158,6 @@ def start_scan(
     return odd.mark(0xDA, header + tail)
 
 
-# ---- Lossless: annex H --------------------------------------------------------------------------
-
 PREDICTORS: dict[int, Callable[[int, int, int], int]] = {
     1: lambda a, b, c: a,
     2: lambda a, b, c: b,
@@ -231,8 +229,6 @@ def encode_lossless(
         scans.append(scan + join_intervals(units, odd))
     return stream + finish(odd, scans, rows)
 
-
-# ---- By the discrete cosine transform: annexes A and F ------------------------------------------
 
 BASIS = np.array(
     [

@@ -77,45 +77,30 @@ def decode_quietly(image: FileDataset, raw: bool) -> np.ndarray:
     return to_rgb(array, bits_stored) if is_deep and not raw else array
 
 
-def get_frame_bits(image: FileDataset) -> int:
+def count_frames(image: FileDataset) -> float:
+    """Of native ones, what is left over is a fraction; zeros less than a frame are padding."""
+    if get_syntax(image).is_encapsulated:
+        _, *fragments = split_items(image.PixelData) or [b""]
+        if get_syntax(image) == RLE:
+            return len(fragments)
+        # SOI; SOC of JPEG 2000; the signature box of JP2, which some wrap around it
+        starts = (b"\xff\xd8", b"\xff\x4f", b"\0\0\0\x0cjP")
+        return sum(fragment.startswith(starts) for fragment in fragments)
     bits = image.Rows * image.Columns * image.SamplesPerPixel * image.BitsAllocated
     is_subsampled = image.PhotometricInterpretation in ("YBR_FULL_422", "YBR_PARTIAL_422")
-    return bits * 2 // 3 if is_subsampled and image.SamplesPerPixel == 3 else bits
-
-
-def count_native_frames(image: FileDataset) -> float:
-    """With what is left over as a fraction; zeros that are less than a frame are padding."""
-    bits = get_frame_bits(image)
-    length = len(image.PixelData) * 8
+    if is_subsampled and image.SamplesPerPixel == 3:
+        bits = bits * 2 // 3
     if bits == 0:
         return 0.0
+    length = len(image.PixelData) * 8
     whole, rest = divmod(length, bits)
     is_padding = whole > 0 and not any(image.PixelData[(whole * bits + 7) // 8 :])
     return float(whole) if rest < 16 or is_padding else length / bits
 
 
-def count_encapsulated_frames(image: FileDataset) -> int:
-    _, *fragments = split_items(image.PixelData) or [b""]
-    if get_syntax(image) == RLE:
-        return len(fragments)
-    # SOI; SOC of JPEG 2000; the signature box of JP2, which some wrap around it
-    starts = (b"\xff\xd8", b"\xff\x4f", b"\0\0\0\x0cjP")
-    return sum(fragment.startswith(starts) for fragment in fragments)
-
-
-def count_frames(image: FileDataset) -> float:
-    if get_syntax(image).is_encapsulated:
-        return count_encapsulated_frames(image)
-    return count_native_frames(image)
-
-
-def to_bits(samples: np.ndarray) -> np.ndarray:
-    return samples.astype(f"u{samples.dtype.itemsize}")
-
-
 def strip_unused_bits(samples: np.ndarray, is_signed: bool, bits_stored: int) -> np.ndarray:
     """Of signed samples, the bits above Bits Stored may repeat the sign or be zero."""
-    bits = to_bits(samples)
+    bits = samples.astype(f"u{samples.dtype.itemsize}")
     return bits & ((1 << bits_stored) - 1) if is_signed else bits
 
 

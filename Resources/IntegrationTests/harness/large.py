@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Self
 
@@ -35,7 +36,6 @@ HOLD_SECONDS = 0.5
 
 
 def get_memory(server: OrthancServer) -> Json:
-    """What /perf/status says of memory."""
     return server.get_json("/perf/status")["Memory"]
 
 
@@ -43,14 +43,16 @@ def wait_for_waiting(server: OrthancServer, count: int) -> None:
     assert wait_until(lambda: get_memory(server)["Waiting"] == count), get_memory(server)
 
 
+def check_all_over(server: OrthancServer) -> Json:
+    """Nothing counts or waits any more; what there has been."""
+    assert wait_until(lambda: get_memory(server)["InFlight"] == 0), get_memory(server)
+    memory = get_memory(server)
+    assert memory["Held"] == memory["Waiting"] == 0
+    return memory
+
+
 def tune_memory(server: OrthancServer, **keys: Json) -> Json:
-    """Merges keys into "Memory", and returns all that are in force then."""
-    response = server.request("PUT", "/perf/tuning", json={"Memory": keys})
-    response.raise_for_status()
-    return response.json()["Memory"]
-
-
-# ---- A message piece by piece --------------------------------------------------------------------
+    return server.tune(Memory=keys)["Memory"]
 
 
 class LargeMessage:
@@ -126,45 +128,24 @@ def hold(server: OrthancServer, size: int = HELD_SIZE) -> Iterator[LargeMessage]
             yield message
 
 
-# ---- Clients -------------------------------------------------------------------------------------
-
-
-def _make_store(server: OrthancServer, image: Image) -> list[str]:
-    return [
-        str(part)
-        for part in clients.make_store_command(server.dicom_port, [image], "LARGE", ["-R"])
-    ]
-
-
 def _make_upload(server: OrthancServer, image: Image) -> list[str]:
     return ledger.make_upload_command(server, image, HERE.host)
 
 
-def _make_chunked_upload(server: OrthancServer, image: Image) -> list[str]:
-    return [*_make_upload(server, image), "--header", "Transfer-Encoding: chunked"]
-
-
 def _make_stow(server: OrthancServer, image: Image) -> list[str]:
-    content, headers = clients.make_multipart([image.read_bytes()])
-    body = image.path.with_suffix(".multipart")
-    body.write_bytes(content)
-    *command, _ = _make_upload(server, Image(body, image.sop_instance_uid))
-    for name, value in headers.items():
-        command += ["--header", f"{name}: {value}"]
-    return [*command, f"{server.url}/dicom-web/studies"]
+    return ledger.make_stow_command(server, image, HERE.host, "/dev/null")
 
 
-def _make_chunked_stow(server: OrthancServer, image: Image) -> list[str]:
-    return [*_make_stow(server, image), "--header", "Transfer-Encoding: chunked"]
+CHUNKED = ["--header", "Transfer-Encoding: chunked"]
 
-
-# By what programs of others do, by default
-WAYS: dict[str, Callable[[OrthancServer, Image], list[str]]] = {
-    "C-STORE": _make_store,
+WAYS: dict[str, Callable[[OrthancServer, Image], list[str | Path]]] = {
+    "C-STORE": lambda server, image: clients.make_store_command(
+        server.dicom_port, [image], "LARGE", ["-R"]
+    ),
     "upload": _make_upload,
-    "chunked upload": _make_chunked_upload,
+    "chunked upload": lambda server, image: [*_make_upload(server, image), *CHUNKED],
     "STOW-RS": _make_stow,
-    "chunked STOW-RS": _make_chunked_stow,
+    "chunked STOW-RS": lambda server, image: [*_make_stow(server, image), *CHUNKED],
 }
 
 

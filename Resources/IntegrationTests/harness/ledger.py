@@ -132,13 +132,15 @@ def make_post_command(body: Path, url: str, output: str = "/dev/null") -> list[s
     return [*command, "--data-binary", f"@{body}", url]
 
 
-def make_stow_command(server: OrthancServer, image: Image, host: str) -> list[str]:
+def make_stow_command(
+    server: OrthancServer, image: Image, host: str, output: str = "-"
+) -> list[str]:
     """STOW-RS of one instance; its request is kept beside the image."""
     content, headers = make_multipart([image.read_bytes()])
     body = image.path.with_suffix(".multipart")
     body.write_bytes(content)
     url = f"http://{host}:{server.http_port}/dicom-web/studies"
-    command = make_post_command(body, url, output="-")
+    command = make_post_command(body, url, output)
     for name, value in headers.items():
         command += ["--header", f"{name}: {value}"]
     return command

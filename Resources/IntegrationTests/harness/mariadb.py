@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.orthanc import DEBIAN_PLUGINS, find_free_port
+from harness.process import run
 
 MYSQL_PLUGIN = DEBIAN_PLUGINS / "libOrthancMySQLIndex.so"
 
@@ -23,10 +24,7 @@ STOP_SECONDS = 30
 
 
 class MariaDbServer:
-    """MariaDB as a context manager: started on entry, stopped on exit, its data removed.
-
-    It listens on `port` of 127.0.0.1. What it says is in `log`.
-    """
+    """MariaDB on `port` of 127.0.0.1; its data is removed at the end, what it says is in `log`."""
 
     def __init__(self) -> None:
         self.port = find_free_port()
@@ -35,6 +33,9 @@ class MariaDbServer:
         self._socket = self.folder / "socket"
         self._log_path = self.folder / "mariadb.log"
         self._user = USER if os.geteuid() == 0 else None
+        self._identity: dict[str, Any] = {"cwd": self.folder}
+        if self._user:
+            self._identity |= {"user": USER, "group": USER, "extra_groups": []}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -105,24 +106,12 @@ class MariaDbServer:
         )
 
     def _start(self) -> None:
-        """Returns once the server answers."""
         with self._log_path.open("ab") as log:
+            command = ["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={self.folder / 'data'}"]
+            command += [f"--socket={self._socket}", "--bind-address=127.0.0.1"]
+            command += [f"--port={self.port}", "--innodb-buffer-pool-size=32M"]
             self._process = subprocess.Popen(
-                [
-                    "/usr/sbin/mariadbd",
-                    "--no-defaults",
-                    f"--datadir={self.folder / 'data'}",
-                    f"--socket={self._socket}",
-                    "--bind-address=127.0.0.1",
-                    f"--port={self.port}",
-                    "--innodb-buffer-pool-size=32M",
-                ],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self.folder,
-                user=self._user,
-                group=self._user,
-                extra_groups=[] if self._user else None,
+                command, stdout=log, stderr=subprocess.STDOUT, **self._identity
             )
         deadline = time.monotonic() + START_SECONDS
         while not self._socket.exists():
@@ -131,13 +120,4 @@ class MariaDbServer:
             time.sleep(0.02)
 
     def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            user=self._user,
-            group=self._user,
-            extra_groups=[] if self._user else None,
-        )
+        return run(command, check=True, **self._identity)

@@ -110,10 +110,8 @@ def compare(source: Source, target: UID, stored: np.ndarray) -> str:
 
 def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) -> str:
     """The cell for this source, once Orthanc has stored it under the tuning in force."""
-    response = server.request("POST", "/instances", data=source.content)
-    response.raise_for_status()
+    stored = read_stored(server, server.upload(source.content))
     (transcoding,) = list_transcodings(server, 1)
-    stored = read_stored(server, response.json()["ID"])
     server.delete_all()
     if get_syntax(stored) == target:
         return SAME if transcoding is None else compare(source, target, decode(stored))
@@ -198,7 +196,6 @@ def get_library_versions() -> str:
 
 
 def format_matrix(matrix: Matrix) -> str:
-    """The whole document."""
     lines = [
         "# Which engine transcodes what",
         "",

@@ -39,11 +39,7 @@ class Version:
 # The kernel's documentation: cgroup-v1/memory, and "Memory" of cgroup-v2
 VERSIONS = [
     Version(
-        Path("/sys/fs/cgroup/memory"),
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        "-1",
-        "rss",
+        Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "-1", "rss"
     ),
     Version(Path("/sys/fs/cgroup"), "memory.max", "memory.current", "max", "anon"),
 ]
@@ -61,8 +57,6 @@ def find_obstacle() -> str | None:
 
 
 class MemoryGroup:
-    """Whoever `launcher`, a command, executes in its own place is in it."""
-
     def __init__(self, version: Version, path: Path) -> None:
         self.launcher = ["sh", "-c", ENTER, "sh", str(path)]
         self._version = version
@@ -74,7 +68,6 @@ class MemoryGroup:
         (self._path / self._version.limit).write_text(text, "ascii")
 
     def count_bytes(self) -> int:
-        """What it has."""
         return int((self._path / self._version.used).read_text("ascii"))
 
     def count_needed_bytes(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from harness.orthanc import OrthancServer
+from harness.orthanc import Json, OrthancServer
 
 PREFIX = "orthanc_perf_"
 INSTANCES = PREFIX + "ingest_instances_total"
@@ -23,8 +23,6 @@ PATIENCE_SECONDS = 60
 
 
 class Metrics:
-    """One scrape of /perf/metrics."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.families = list(text_string_to_metric_families(text))
@@ -59,13 +57,37 @@ def scrape(server: OrthancServer) -> Metrics:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
-    """Whether the condition came true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.1)
     return True
+
+
+def get_peer(server: OrthancServer, name: str, direction: str = "Receive") -> Json:
+    found = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == name]
+    assert len(found) == 1, f"{name} is there {len(found)} times"
+    return found[0][direction]
+
+
+def wait_for(
+    server: OrthancServer, peer: str, outcome: str, direction: str = "receive", count: int = 1
+) -> Json:
+    """Until so many associations with this peer have ended so, and no other has; its figures."""
+
+    def has_ended() -> bool:
+        metrics = scrape(server)
+        labels = {"peer": peer, "direction": direction}
+        ended = metrics.sum(ASSOCIATIONS, **labels, outcome=outcome)
+        return ended == metrics.sum(ASSOCIATIONS, **labels) == count
+
+    # What is over is counted within half a second, a call that fails a second later
+    assert wait_until(has_ended, 10), scrape(server).group(ASSOCIATIONS, "peer", "outcome")
+    figures = get_peer(server, peer, direction.capitalize())
+    assert figures["Associations"][outcome.capitalize()] == count
+    assert figures["Associations"]["Open"] == 0
+    return figures
 
 
 def scrape_when_counted(server: OrthancServer, instances: int) -> Metrics:

@@ -88,12 +88,7 @@ def change_frames(image: FileDataset, dice: random.Random) -> None:
 
 
 def change_colours(image: FileDataset, dice: random.Random) -> None:
-    set_raw(
-        image,
-        Tag("PhotometricInterpretation"),
-        "CS",
-        dice.choice(PHOTOMETRIC_INTERPRETATIONS),
-    )
+    set_raw(image, Tag("PhotometricInterpretation"), "CS", dice.choice(PHOTOMETRIC_INTERPRETATIONS))
 
 
 def swap_sides(image: FileDataset, dice: random.Random) -> None:

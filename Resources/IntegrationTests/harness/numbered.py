@@ -12,7 +12,6 @@ from harness.images import BITS, identify, make_slice
 SIZE = 192
 NAME = "numbered"
 
-# With place for the number, which keeps its length
 ROOT = "1.2.826.0.1.3680043.8.498.1."
 FIRST = 10**9
 
@@ -29,7 +28,6 @@ def name_instance(number: int) -> UID:
 
 
 def identify_numbered(number: int) -> str:
-    """Orthanc's identifier of that instance."""
     image = make_slice(NAME, 0, 1, np.zeros(0, "<u2"))
     series = (image.PatientID, image.StudyInstanceUID, image.SeriesInstanceUID)
     return identify(*series, name_instance(number))
@@ -55,7 +53,6 @@ class NumberedImages:
         self._pixels = make_pixels(0).tobytes()
 
     def take(self) -> tuple[int, bytes]:
-        """A number and its file."""
         with self._lock:
             self._next += 1
             number = self._next

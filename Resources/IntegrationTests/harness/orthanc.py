@@ -84,10 +84,7 @@ _given_ports: set[int] = set()
 
 
 def find_free_port() -> int:
-    """A port that nobody listens on, that no connection of anybody's is given, nor anybody again.
-
-    One port would do for both of a server's otherwise, once in some thousand servers.
-    """
+    """A port that nobody listens on, that no connection is given, nor anybody again."""
     while True:
         port = random.choice(_PORTS[_WORKER::_WORKERS])
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -112,7 +109,6 @@ def _make_storage(storage: Path) -> None:
 
 
 def get_release() -> str:
-    """Of the Orthanc that servers are by default."""
     command = [*BORROW_LAUNCHER, ORTHANC, "--version"]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     return said.stdout.split()[1]
@@ -312,6 +308,18 @@ class OrthancServer:
         response = self.get(f"/instances/{instance_id}/file")
         response.raise_for_status()
         return response.content
+
+    def upload(self, content: bytes) -> str:
+        """POST /instances: the identifier of the stored instance."""
+        response = self.request("POST", "/instances", data=content)
+        response.raise_for_status()
+        return response.json()["ID"]
+
+    def tune(self, **sections: Json) -> Json:
+        """Merges sections into the tuning, and returns what is in force then."""
+        response = self.request("PUT", "/perf/tuning", json=sections)
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def delete_all(self) -> None:
         for patient in self.get_json("/patients"):

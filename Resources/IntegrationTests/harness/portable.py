@@ -13,7 +13,6 @@ PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
 OTHER_ROOTS = [*filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
 ROOTS = ["/", *OTHER_ROOTS]
 
-# The folder of make-arm64-root.sh
 ARM64_ROOT = os.environ.get("PERF_ARM64_ROOT", "")
 
 MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine of elf(5)
@@ -42,7 +41,6 @@ def find_machine(program: Path) -> str:
 
 
 def find_archive(machine: str) -> Path | None:
-    """The newest one."""
     found = sorted(PORTABLE.glob(f"orthanc-perf-*-linux-{machine}.tar.gz"))
     return found[-1] if found else None
 

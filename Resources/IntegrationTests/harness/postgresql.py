@@ -16,7 +16,7 @@ from typing import Any, Self
 from harness.certificates import Certificate
 from harness.metrics import wait_until
 from harness.orthanc import DEBIAN_PLUGINS, find_free_port
-from harness.process import is_running, keep_children_still, list_children
+from harness.process import is_running, keep_children_still, list_children, run
 
 POSTGRESQL_PLUGIN = DEBIAN_PLUGINS / "libOrthancPostgreSQLIndex.so"
 
@@ -58,6 +58,10 @@ class PostgreSqlServer:
         self._disk = disk
         self._log_path = self.folder / "postgresql.log"
         self._user = USER if os.geteuid() == 0 else None
+        self._identity: dict[str, Any] = {"cwd": self.folder}
+        if self._user:
+            group = pwd.getpwnam(USER).pw_gid
+            self._identity |= {"user": USER, "group": group, "extra_groups": []}
         self._certificate = certificate
         self._settings = {
             "listen_addresses": "127.0.0.1",
@@ -84,17 +88,13 @@ class PostgreSqlServer:
             shutil.rmtree(self.folder)
 
     def start(self) -> None:
-        """Returns once the server answers."""
         arguments = [f"-c{name}={value}" for name, value in self._settings.items()]
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 [_find_programs() / "postgres", f"-D{self.data}", *arguments],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                cwd=self.folder,
-                user=self._user,
-                group=self._group,
-                extra_groups=[] if self._user else None,
+                **self._identity,
             )
         deadline = time.monotonic() + START_SECONDS
         while self._run("pg_isready", check=False).returncode != 0:
@@ -190,10 +190,6 @@ class PostgreSqlServer:
             },
         }
 
-    @property
-    def _group(self) -> int | None:
-        return pwd.getpwnam(self._user).pw_gid if self._user else None
-
     def _initialize(self) -> None:
         self.folder.chmod(0o755)  # whoever runs Orthanc connects to the socket in it
         self.data.mkdir()
@@ -201,48 +197,22 @@ class PostgreSqlServer:
             shutil.chown(self.folder, self._user)
             shutil.chown(self.data, self._user)
         # Small segments: that disk may copy as much each time
-        how = ["--wal-segsize=1"] if self._disk else ["--no-sync"]
-        subprocess.run(
-            [
-                _find_programs() / "initdb",
-                f"--pgdata={self.data}",
-                f"--username={USER}",
-                "--auth=trust",
-                "--encoding=UTF8",
-                "--locale=C",
-                *how,
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            cwd=self.folder,
-            user=self._user,
-            group=self._group,
-        )
-        if self._certificate:
-            self._offer_tls(self._certificate)
-
-    def _offer_tls(self, certificate: Certificate) -> None:
-        for name, source in (("cert", certificate.certificate), ("key", certificate.key)):
-            path = self.folder / f"{name}.pem"
-            shutil.copy(source, path)
-            path.chmod(0o600)
-            if self._user:
-                shutil.chown(path, self._user)
-            self._settings[f"ssl_{name}_file"] = str(path)
-        self._settings["ssl"] = "on"
+        how = "--wal-segsize=1" if self._disk else "--no-sync"
+        command = [_find_programs() / "initdb", f"--pgdata={self.data}", f"--username={USER}", how]
+        command += ["--auth=trust", "--encoding=UTF8", "--locale=C"]
+        run(command, check=True, **self._identity)
+        if certificate := self._certificate:
+            self._settings["ssl"] = "on"
+            for name, source in (("cert", certificate.certificate), ("key", certificate.key)):
+                path = self.folder / f"{name}.pem"
+                shutil.copy(source, path)
+                path.chmod(0o600)
+                if self._user:
+                    shutil.chown(path, self._user)
+                self._settings[f"ssl_{name}_file"] = str(path)
 
     def _run(
         self, program: str, *arguments: str, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [
-                _find_programs() / program,
-                f"--host={self.folder}",
-                f"--port={self.port}",
-                f"--username={USER}",
-                *arguments,
-            ],
-            check=check,
-            capture_output=True,
-            text=True,
-        )
+        command = [_find_programs() / program, f"--host={self.folder}", f"--port={self.port}"]
+        return run([*command, f"--username={USER}", *arguments], check=check)

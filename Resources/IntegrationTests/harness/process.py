@@ -4,13 +4,21 @@
 import os
 import resource
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 # Before the command of a process for limit_files(): or else a write beyond the limit would end it
 # (setrlimit(2))
 WITH_LIMITED_FILES = ["env", "--ignore-signal=XFSZ"]
+
+
+def run(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    """A program until its end, and what it says; the options are those of subprocess.run."""
+    usual = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+    return subprocess.run(command, **(usual | options))
 
 
 def count_descriptors(pid: int) -> int:

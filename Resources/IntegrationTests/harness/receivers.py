@@ -27,10 +27,7 @@ class Receiver:
     """A program that listens on a port, as a context manager; nobody reads what it says."""
 
     def __init__(
-        self,
-        port: int,
-        command: Sequence[str | Path],
-        environment: dict[str, str] | None = None,
+        self, port: int, command: Sequence[str | Path], environment: dict[str, str] | None = None
     ) -> None:
         self.port = port
         self._command = command
@@ -45,7 +42,9 @@ class Receiver:
             env=self._environment,
         )
         try:
-            assert wait_until(self._listens, START_SECONDS), f"{self._command[0]} does not listen"
+            asked = ["ss", "-tlnH", f"sport = :{self.port}"]
+            listens = wait_until(lambda: clients.get_output(asked).strip() != "", START_SECONDS)
+            assert listens, f"{self._command[0]} does not listen"
         except BaseException:
             self._end()
             raise
@@ -63,9 +62,6 @@ class Receiver:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
-
-    def _listens(self) -> bool:
-        return bool(clients.get_output(["ss", "-tlnH", f"sport = :{self.port}"]).strip())
 
 
 class StoreScp(Receiver):
@@ -90,7 +86,10 @@ class SlowReceiver:
         self._server: Any = None
 
     def __enter__(self) -> Self:
-        handlers = [(evt.EVT_REQUESTED, self._on_request), (evt.EVT_C_STORE, self._on_image)]
+        handlers = [
+            (evt.EVT_REQUESTED, lambda _: time.sleep(self._association_seconds)),
+            (evt.EVT_C_STORE, self._on_image),
+        ]
         address = ("127.0.0.1", self.port)
         self._server = self._entity.start_server(address, block=False, evt_handlers=handlers)
         return self
@@ -102,9 +101,6 @@ class SlowReceiver:
     def hurry(self) -> None:
         """No pauses from now on."""
         self._hurry.set()
-
-    def _on_request(self, _: evt.Event) -> None:
-        time.sleep(self._association_seconds)
 
     def _on_image(self, _: evt.Event) -> int:
         self._hurry.wait(self._image_seconds)

@@ -4,13 +4,13 @@
 import json
 import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from harness.process import run
 from harness.tables import fill_table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,9 +46,6 @@ def make_routes() -> list[str]:
     return _make_rows(["route", "method", "arguments", "answer"], rows)
 
 
-# ---- Findings
-
-
 def read_findings() -> dict[str, dict[str, Any]]:
     findings: dict[str, dict[str, Any]] = json.loads(FINDINGS.read_text("utf-8"))
     return findings
@@ -79,9 +76,6 @@ def make_findings(section: str) -> list[str]:
     )
 
 
-# ---- Settings and metrics
-
-
 def read_comments() -> dict[tuple[str, str], str]:
     """By section and key, the comment of the sample before it, without its end in brackets."""
     comments, section, text = {}, "", ""
@@ -110,12 +104,8 @@ def make_settings(section: str, rows: list[str]) -> list[str]:
 def read_code() -> dict[str, list[str]]:
     """The tables that the unit tests write, by name; settings without their texts."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [UNIT_TESTS, "--gtest_filter=Reference.*", "--gtest_brief=1"],
-            env=os.environ | {"PERF_TABLES": folder},
-            check=True,
-            capture_output=True,
-        )
+        command = [UNIT_TESTS, "--gtest_filter=Reference.*", "--gtest_brief=1"]
+        run(command, env=os.environ | {"PERF_TABLES": folder}, check=True)
         return {path.name: path.read_text("utf-8").splitlines() for path in Path(folder).iterdir()}
 
 

@@ -27,8 +27,7 @@ Key: TypeAlias = tuple[str, str]  # what breaks, and in which Orthanc
 
 @dataclass
 class Row:
-    """`breaks` names it and is found once for each Orthanc in the table; `seen` is what each
-    attempt checks."""
+    """`breaks` names it, once for each Orthanc in the table; `seen` is what each attempt checks."""
 
     breaks: str
     seen: str
@@ -124,7 +123,6 @@ def keep_rows(rows: list[Row]) -> None:
 
 
 def fill_page(text: str, rows: dict[Key, Row]) -> str:
-    """The page with the table of these rows between its two marks."""
     heads = ["what breaks", "what was seen each time", "tried", "Orthanc", "last"]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
     lines += [rows[key].format() for key in sorted(rows)]

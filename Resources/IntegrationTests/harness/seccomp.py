@@ -68,10 +68,7 @@ def load(profile: dict[str, Any]) -> None:
         action = ctypes.c_uint32(get_action(rule["action"], rule.get("errnoRet", 1)))
         comparisons = [
             Comparison(
-                entry["index"],
-                COMPARISONS[entry["op"]],
-                entry["value"],
-                entry.get("valueTwo", 0),
+                entry["index"], COMPARISONS[entry["op"]], entry["value"], entry.get("valueTwo", 0)
             )
             for entry in rule.get("args", [])
         ]

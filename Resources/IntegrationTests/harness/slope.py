@@ -7,7 +7,6 @@ from math import sqrt
 
 import numpy as np
 
-# Of the normal distribution: 95 % are within
 QUANTILE = 1.96
 
 

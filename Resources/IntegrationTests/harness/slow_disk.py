@@ -17,7 +17,6 @@ MEBIBYTE = 1024 * 1024
 
 
 def find_mount_obstacle() -> str | None:
-    """Why no file system can be mounted on this machine; None if one can."""
     if os.geteuid() != 0:
         return "mounting needs root"
     if shutil.which("mkfs.ext4") is None:
@@ -44,7 +43,6 @@ def mount_synchronously(folder: Path) -> Iterator[Path]:
 
 
 def find_throttle_obstacle() -> str | None:
-    """Why no disk can be throttled on this machine; None if one can."""
     if os.geteuid() != 0:
         return "control groups need root"
     if (CGROUPS / "blkio" / "blkio.throttle.write_iops_device").exists():
@@ -65,10 +63,7 @@ def _name_disk(path: Path) -> str:
 
 @contextmanager
 def throttle_writes(path: Path, per_second: int) -> Iterator[Path]:
-    """A control group whose processes may write so often to the disk that holds the path.
-
-    Yields the file that a process's number is to be written to.
-    """
+    """A control group that may write so often to the disk; yields the file for process ids."""
     name = f"slow{os.getpid()}"
     if (CGROUPS / "blkio").exists():
         group = CGROUPS / "blkio" / name

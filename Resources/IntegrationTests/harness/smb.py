@@ -50,7 +50,6 @@ AVERAGE = re.compile(r"\(average ([\d.]+) KiloBytes/sec\)")
 
 
 def find_obstacle() -> str | None:
-    """Why there can be no Samba here; None if there can."""
     if os.geteuid() != 0:
         return "smbd becomes its clients' users, for which it needs root"
     missing = [name for name in ("smbd", "smbclient") if shutil.which(name, path=SEARCH) is None]
@@ -73,10 +72,7 @@ class Samba(Receiver):
 def serve_files(
     files: Path, folder: Path, address: str = "127.0.0.1", buffer: int | None = None
 ) -> Iterator[list[str | Path]]:
-    """The command that fetches from the share, but for its last word (`get_files`).
-
-    `buffer`: bytes of the server's sockets, in each direction; without, the kernel sizes them.
-    """
+    """The command that fetches from the share but for its last word; `buffer` is in bytes."""
     for name in FOLDERS:
         (folder / name).mkdir(parents=True)
     port = find_free_port()

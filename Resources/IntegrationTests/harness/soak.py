@@ -53,10 +53,8 @@ OUTCOMES = ("stored", "failed", "discarded")
 
 NO_DICOM = b"This is not DICOM."
 
-# Seconds between two moves, changes of the tuning, and strangers
 MOVE_PAUSE, TUNING_PAUSE, ABUSE_PAUSE = 0.5, 0.5, 0.05
 
-# And between two checks, as Resources/Fleet/haproxy.cfg has it
 CHECK_PAUSE = 2.0
 
 # Read and decoded in each round, of its hundreds; that all are there, and as what, is looked at
@@ -105,8 +103,7 @@ def expect(least: int, room: int = 0) -> range:
 
 
 class Soak:
-    """One server, and all that is done to it; `kept` are images that stay in its store, to be
-    moved to the modality MOVER again and again."""
+    """One server, and all that is done to it; `kept` images stay, to be moved to MOVER."""
 
     def __init__(self, server: OrthancServer, kept: Sequence[Image], seed: int) -> None:
         self.sums = Sums()
@@ -124,8 +121,6 @@ class Soak:
         self._kept = len(kept)
         self._choices = self._list_choices()
         self._begin = time.monotonic()
-
-    # ---- A round ----------------------------------------------------------------------------
 
     def go_on(self, seconds: float) -> None:
         """One round with traffic for so long. Raises where anything does not agree."""
@@ -167,8 +162,6 @@ class Soak:
             with suppress(ProcessLookupError):
                 os.kill(program, signal.SIGKILL)
         assert wait_until(lambda: not list_children(self._server.pid))
-
-    # ---- What goes on meanwhile -------------------------------------------------------------
 
     @contextmanager
     def _repeat(self, work: Callable[[requests.Session, threading.Event], None]) -> Iterator[None]:
@@ -236,8 +229,6 @@ class Soak:
             assert status == 400
             self.sums.note("RestApi", "failed", 1, len(NO_DICOM))
         is_over.wait(ABUSE_PAUSE)
-
-    # ---- What is left -----------------------------------------------------------------------
 
     def _check_store(self, acknowledged: set[int]) -> None:
         """All of this round that was acknowledged, and nothing else but what got no answer; each
@@ -346,10 +337,7 @@ class Soak:
             )
         )
 
-    # ---- Before the first round -------------------------------------------------------------
-
     def _keep(self, images: Sequence[Image]) -> str:
-        """Stores what stays, and remembers where it is."""
         with closing(Uploader(self._server)) as uploader:
             for image in images:
                 content = image.read_bytes()

@@ -24,7 +24,6 @@ def _say_growth(growth: dict[str, float]) -> str:
 
 
 def list_lines(outcome: Outcome) -> list[tuple[str, str]]:
-    """What, and how much of it."""
     instances = outcome["instances"]
     stored = sum(count for name, count in instances.items() if name.endswith(" stored"))
     hours = outcome["seconds"] / 3600
@@ -50,5 +49,4 @@ def make_table(outcome: Outcome | None) -> list[str]:
 
 
 def fill_page(text: str, outcome: Outcome | None) -> str:
-    """The page with this table between its two marks."""
     return fill_table(text, "soak", make_table(outcome))

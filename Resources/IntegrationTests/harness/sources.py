@@ -11,12 +11,7 @@ import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.encaps import encapsulate, generate_frames
-from pydicom.uid import (
-    UID,
-    ExplicitVRLittleEndian,
-    SecondaryCaptureImageStorage,
-    generate_uid,
-)
+from pydicom.uid import UID, ExplicitVRLittleEndian, SecondaryCaptureImageStorage, generate_uid
 
 from harness.transcoding import (
     EXPLICIT,
@@ -142,16 +137,7 @@ MAKERS: dict[UID, Make] = {
 }
 
 
-WITH_COMMENTS = {
-    JPEG_BASELINE,
-    JPEG_EXTENDED,
-    JPEG_LOSSLESS,
-    JPEG_LOSSLESS_SV1,
-    JPEG_LS,
-    JPEG_LS_LOSSY,
-    JPEG_2000_LOSSLESS,
-    JPEG_2000,
-}
+WITH_COMMENTS = MAKERS.keys() - {EXPLICIT, IMPLICIT, BIG_ENDIAN, RLE}
 
 
 def add_comment(frame: bytes, size: int) -> bytes:
@@ -166,21 +152,6 @@ def add_comment(frame: bytes, size: int) -> bytes:
             place += 2 + int.from_bytes(frame[place + 2 : place + 4], "big")
         comment = b"\xff\xfe" + (len(text) + 2).to_bytes(2, "big") + text
     return frame[:place] + comment + frame[place:]
-
-
-def add_comments(path: Path) -> bytes:
-    image = pydicom.dcmread(path)
-    frames = generate_frames(image.PixelData, number_of_frames=int(image.get("NumberOfFrames", 1)))
-    image.PixelData = encapsulate([add_comment(frame, COMMENT_SIZE) for frame in frames])
-    target = io.BytesIO()
-    image.save_as(target, enforce_file_format=True)
-    return target.getvalue()
-
-
-def can_hold(syntax: UID, kind: Kind) -> bool:
-    """Baseline has 8 bits, Extended 12 (DICOM PS3.5 section 8.2.1); near-lossless is unsigned."""
-    most = {JPEG_BASELINE: 8, JPEG_EXTENDED: 12}.get(syntax, 16)
-    return kind.bits_stored <= most and not (syntax == JPEG_LS_LOSSY and kind.is_signed)
 
 
 @dataclass(frozen=True)
@@ -200,11 +171,18 @@ def make_sources(folder: Path) -> Iterator[Source]:
         explicit = folder / "explicit.dcm"
         explicit.write_bytes(buffer.getvalue())
         for syntax, make in MAKERS.items():
-            if can_hold(syntax, kind):
-                target = folder / "source.dcm"
-                make(explicit, target)
-                assert pydicom.dcmread(target).file_meta.TransferSyntaxUID == syntax
-                if syntax in WITH_COMMENTS:
-                    yield Source(kind, syntax, add_comments(target))
-                else:
-                    yield Source(kind, syntax, target.read_bytes())
+            # DICOM PS3.5 section 8.2.1; near-lossless is unsigned
+            most = {JPEG_BASELINE: 8, JPEG_EXTENDED: 12}.get(syntax, 16)
+            if kind.bits_stored > most or (syntax == JPEG_LS_LOSSY and kind.is_signed):
+                continue
+            target = folder / "source.dcm"
+            make(explicit, target)
+            image = pydicom.dcmread(target)
+            assert image.file_meta.TransferSyntaxUID == syntax
+            if syntax in WITH_COMMENTS:
+                count = int(image.get("NumberOfFrames", 1))
+                frames = generate_frames(image.PixelData, number_of_frames=count)
+                commented = [add_comment(frame, COMMENT_SIZE) for frame in frames]
+                image.PixelData = encapsulate(commented)
+                image.save_as(target, enforce_file_format=True)
+            yield Source(kind, syntax, target.read_bytes())

@@ -3,10 +3,11 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from harness.process import run
 
 WRITES = ("write", "pwrite64", "writev", "sendto", "sendmsg")
 SYNCS = ("fsync", "fdatasync")
@@ -20,12 +21,9 @@ CALL = re.compile(r"^(?P<name>\w+)\(\d+<(?P<target>[^>]*)>(?P<rest>.*)$")
 
 
 def find_obstacle() -> str | None:
-    """Why no program can be traced on this machine; None if one can."""
     if shutil.which("strace") is None:
         return "not installed: strace"
-    tried = subprocess.run(
-        ["strace", "-o", "/dev/null", "true"], capture_output=True, text=True, check=False
-    )
+    tried = run(["strace", "-o", "/dev/null", "true"])
     return f"ptrace is forbidden: {tried.stderr.strip()}" if tried.returncode != 0 else None
 
 

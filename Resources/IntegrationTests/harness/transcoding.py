@@ -13,6 +13,7 @@ from pydicom.uid import UID, generate_uid
 
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
+from harness.process import run
 
 IMPLICIT = UID("1.2.840.10008.1.2")
 EXPLICIT = UID("1.2.840.10008.1.2.1")
@@ -39,12 +40,32 @@ LOSSLESS = [
 ]
 LOSSY = [JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_LOSSY, JPEG_2000]
 
+TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}  # one of each engine
+
 
 def tune(server: OrthancServer, **keys: Json) -> Json:
     """Merges keys into "IngestTranscoding", and returns all that are in force then."""
-    response = server.request("PUT", "/perf/tuning", json={"IngestTranscoding": keys})
-    assert response.status_code == 200, response.text
-    return response.json()["IngestTranscoding"]
+    return server.tune(IngestTranscoding=keys)["IngestTranscoding"]
+
+
+def transcode(server: OrthancServer, engine: str) -> None:
+    """From now on, if there is an engine. Their programs come and go until all are tested."""
+    list_engines(server)
+    if engine:
+        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+
+
+def ingest(
+    plugin: Path, engine: str, folder: Path, targets: dict[Path, str], verify: bool = False
+) -> list[str]:
+    """The outcome of each file, by an engine as a program; what is transcoded is in the folder."""
+    command = [plugin.parent / "TranscodeFiles", "--ingest", engine, str(int(verify)), folder]
+    given = "".join(f"{target}\t{path}\n" for path, target in targets.items())
+    finished = run(command, input=given, timeout=60 + 5 * len(targets))
+    assert finished.returncode == 0, finished.stderr
+    lines = finished.stdout.splitlines()
+    assert len(lines) == len(targets)
+    return [line.split("\t", 1)[1] for line in lines]
 
 
 def list_engines(server: OrthancServer) -> dict[str, set[str]]:
@@ -84,7 +105,6 @@ def write(image: Dataset) -> bytes:
 
 
 def change(content: bytes | Path, edit: Callable[[FileDataset], None]) -> bytes:
-    """The file after some editing of its elements."""
     image = read(content)
     edit(image)
     return write(image)

@@ -6,6 +6,4 @@ from harness.orthanc import Json, OrthancServer
 
 def tune_sockets(server: OrthancServer, **keys: Json) -> Json:
     """Merges keys into "DicomSockets", and returns all that are in force then."""
-    response = server.request("PUT", "/perf/tuning", json={"DicomSockets": keys})
-    response.raise_for_status()
-    return response.json()["DicomSockets"]
+    return server.tune(DicomSockets=keys)["DicomSockets"]

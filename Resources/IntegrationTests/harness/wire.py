@@ -7,6 +7,8 @@ silent, vanish, or call themselves what no application entity may be called.
 
 import socket
 import struct
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from harness.orthanc import OrthancServer
 
@@ -26,6 +28,19 @@ RELEASE_REQUEST = struct.pack(">BxI4x", 5, 4)
 
 def connect(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=60)
+
+
+@contextmanager
+def full_queue() -> Iterator[int]:
+    """The port of one whom nobody reaches: Linux drops what asks for a connection while as many
+    wait as were asked for (listen(2))."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
+        port = listener.getsockname()[1]
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", port))
+        yield port
 
 
 def reset(connection: socket.socket) -> None:
