@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
+#include "Network/Sockets/TcpInfo.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -248,10 +250,25 @@ namespace OrthancPerf
     }
   }
 
-  void ConnectionTracker::OnLetGo(Connection& connection, TimePoint at) noexcept
+  bool ConnectionTracker::LookIntoWait(Connection& connection, TimePoint from) noexcept
+  {
+    const std::optional<SendQueue> queue = ReadSendQueue(connection.fd);
+
+    if (queue && queue->state == SendQueue::State::HeldBack)
+    {
+      connection.heldBackSince = std::max(from, Clock::now() - queue->sinceSent);
+    }
+
+    return queue && queue->state == SendQueue::State::Leaving;
+  }
+
+  void ConnectionTracker::OnLetGo(Connection& connection, TimePoint now) noexcept
   {
     if (connection.heldBackSince)
     {
+      const std::optional<SendQueue> queue = ReadSendQueue(connection.fd);
+      const bool isSent = queue && queue->state == SendQueue::State::Sent;
+      const TimePoint at = isSent ? now - queue->sinceSent : now;
       connection.heldBack = std::max(at - *connection.heldBackSince, Duration::zero());
     }
   }

@@ -69,8 +69,12 @@ namespace OrthancPerf
     // It waited for bytes to read, whether they came or not; a stall counts when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
-    // The kernel holds back no longer what it held back since heldBackSince
-    static void OnLetGo(Connection& connection, TimePoint at) noexcept;
+    // The thread still waits for a message to begin: does the kernel hold back what Orthanc has
+    // written? True: not so far, look again.
+    static bool LookIntoWait(Connection& connection, TimePoint from) noexcept;
+
+    // The thread waits no longer, nor does the kernel hold back what it held back
+    static void OnLetGo(Connection& connection, TimePoint now) noexcept;
 
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;

@@ -74,6 +74,21 @@ namespace OrthancPerf
   }
 
 
+  bool ContextUse::BeforeWait(const Connection& connection) const noexcept
+  {
+    const DicomSockets& settings = GetSettings().sockets;
+
+    if (connection.IsDicom() && settings.tcpQuickAck)
+    {
+      AcknowledgeNow(connection.fd);
+    }
+
+    // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
+    return connection.IsDicom() && !settings.tcpNoDelay && connection.IsMessageAwaited() &&
+           connection.waited == Duration::zero();
+  }
+
+
   bool EnterContext(HookContext& context)
   {
     static const int registered = pthread_atfork(nullptr, nullptr, &ForgetParent);

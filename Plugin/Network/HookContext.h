@@ -75,6 +75,10 @@ namespace OrthancPerf
     // Sets the options if they have changed since this connection got them
     void Tune(Connection& connection) const noexcept;
 
+    // The thread has to wait for bytes of it: acknowledges what came, if the settings want that.
+    // True: see ConnectionTracker::LookIntoWait.
+    bool BeforeWait(const Connection& connection) const noexcept;
+
     HookContext* operator->() const noexcept
     {
       return context_;

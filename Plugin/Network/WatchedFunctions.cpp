@@ -118,6 +118,27 @@ namespace OrthancPerf
       }
     }
 
+    // A connection is made, or is not (errno(3))
+    void AfterConnect(int fd, int error) noexcept
+    {
+      const ContextUse use;
+      Connection* const connection = use.Find(fd);
+
+      if (connection == nullptr || connection->GetKind() != ConnectionKind::OutgoingCandidate)
+      {
+        return;
+      }
+
+      if (error == 0)
+      {
+        use->tracker.OnConnected(*connection, Clock::now());
+      }
+      else
+      {
+        connection->connectError = error;
+      }
+    }
+
     int OnConnect(int fd, const sockaddr* address, socklen_t size)
     {
       BeforeConnect(fd, address, size);
@@ -127,7 +148,7 @@ namespace OrthancPerf
 
       if (result == 0)
       {
-        AfterConnect(fd);
+        AfterConnect(fd, 0);
       }
       else if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR && errno != EISCONN)
       {
@@ -198,27 +219,6 @@ namespace OrthancPerf
       const int closed = ::close(fd);
       AfterFileClosed(fd);
       return written == 0 ? closed : written;
-    }
-  }
-
-
-  void AfterConnect(int fd, int error) noexcept
-  {
-    const ContextUse use;
-    Connection* const connection = use.Find(fd);
-
-    if (connection == nullptr || connection->GetKind() != ConnectionKind::OutgoingCandidate)
-    {
-      return;
-    }
-
-    if (error == 0)
-    {
-      use->tracker.OnConnected(*connection, Clock::now());
-    }
-    else
-    {
-      connection->connectError = error;
     }
   }
 

@@ -19,7 +19,7 @@ namespace OrthancPerf
   //   write, send                          as read and recv
   //   select                               libpq and libcurl of official builds (their cmake files
   //                                        do not ask for poll.h)
-  //   getsockopt                           DCMTK: why a connection could not be opened (SO_ERROR)
+  //   getsockopt                           DCMTK, libcurl: what became of a connection (SO_ERROR)
   //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH of its environment, TCP_NODELAY
   //                                        of its environment or, in official builds, of its own
   //   close                                connections; written files
@@ -54,9 +54,6 @@ namespace OrthancPerf
 
   // Those of them that wait, read and write
   std::vector<Redirection> GetTransferFunctions();
-
-  // A connection is made, or is not (errno(3))
-  void AfterConnect(int fd, int error = 0) noexcept;
 
   // The descriptor is about to be closed, or was closed by a call that no hook saw
   void Forget(int fd) noexcept;

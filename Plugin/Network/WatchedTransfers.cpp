@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The half of the watched functions that wait, read and write. WatchedFunctions.cpp says what holds
-// for all.
+// The functions that wait, read and write. WatchedFunctions.cpp says what holds for all.
 #include "Network/AdmissionGate.h"
 #include "Network/AskedServers.h"
 #include "Network/GatheredFile.h"
 #include "Network/HookContext.h"
-#include "Network/Sockets/SocketTuning.h"
-#include "Network/Sockets/TcpInfo.h"
 #include "Network/WatchedFunctions.h"
 #include "Network/WrittenFiles.h"
 
@@ -71,58 +68,26 @@ namespace OrthancPerf
     bool BeforeWait(int fd) noexcept
     {
       const ContextUse use;
-      Connection* connection = use.Find(fd);
-
-      if (connection == nullptr || !connection->IsDicom())
-      {
-        return false;
-      }
-
-      if (use.GetSettings().sockets.tcpQuickAck)
-      {
-        AcknowledgeNow(fd);
-      }
-
-      // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
-      return !use.GetSettings().sockets.tcpNoDelay && connection->IsMessageAwaited() &&
-             connection->waited == Duration::zero();
+      const Connection* connection = use.Find(fd);
+      return connection != nullptr && use.BeforeWait(*connection);
     }
 
-    // The thread still waits: does the kernel hold back what Orthanc has written? True: not so far,
-    // look again.
     bool LookIntoWait(int fd, TimePoint from) noexcept
     {
       const ContextUse use;
       Connection* connection = use.Find(fd);
-      const std::optional<SendQueue> queue =
-          connection == nullptr ? std::nullopt : ReadSendQueue(fd);
-
-      if (queue && queue->state == SendQueue::State::HeldBack)
-      {
-        connection->heldBackSince = std::max(from, Clock::now() - queue->sinceSent);
-      }
-
-      return queue && queue->state == SendQueue::State::Leaving;
+      return connection != nullptr && ConnectionTracker::LookIntoWait(*connection, from);
     }
 
     void AfterWait(int fd, TimePoint from) noexcept
     {
       const ContextUse use;
-      Connection* connection = use.FindRecognised(fd);
 
-      if (connection == nullptr)
+      if (Connection* connection = use.FindRecognised(fd))
       {
-        return;
-      }
-
-      const TimePoint now = Clock::now();
-      use->tracker.OnWaited(*connection, from, now);
-
-      if (connection->heldBackSince)
-      {
-        const std::optional<SendQueue> queue = ReadSendQueue(fd);
-        const bool isSent = queue && queue->state == SendQueue::State::Sent;
-        ConnectionTracker::OnLetGo(*connection, isSent ? now - queue->sinceSent : now);
+        const TimePoint now = Clock::now();
+        use->tracker.OnWaited(*connection, from, now);
+        ConnectionTracker::OnLetGo(*connection, now);
       }
     }
 
@@ -167,18 +132,16 @@ namespace OrthancPerf
     template <typename Original>
     int WaitForServers(const pollfd* begin, const pollfd* end, const Original& original)
     {
-      return AskedServers::Follow(original,
-                                  [=](AskedServers& servers, int, TimePoint from)
-                                  {
-                                    const Duration waited = Clock::now() - from;
-                                    bool isTold = false;
-
-                                    for (const pollfd* one = begin; one != end && !isTold; one++)
-                                    {
-                                      isTold = servers.OnWaited(one->fd, waited,
-                                                                (one->events & POLLIN) == 0);
-                                    }
-                                  });
+      return AskedServers::Follow(
+          original,
+          [=](AskedServers& servers, int, TimePoint from)
+          {
+            const Duration waited = Clock::now() - from;
+            (void)std::any_of(begin, end,
+                              [&](const pollfd& one) {
+                                return servers.OnWaited(one.fd, waited, (one.events & POLLIN) == 0);
+                              });
+          });
     }
 
     int OnPoll(pollfd* fds, nfds_t count, int timeout)
@@ -194,7 +157,6 @@ namespace OrthancPerf
       }
 
       pollfd* const end = fds + std::min(count, LOOKED_AT);
-
       BeforeAwaiting(fds, end);
 
       // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
@@ -203,14 +165,7 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        const int result = WaitForServers(fds, end, [&] { return original(timeout); });
-
-        if (count == 1 && result > 0 && (fds->revents & POLLOUT) != 0)
-        {
-          AfterConnect(fds->fd);
-        }
-
-        return result;
+        return WaitForServers(fds, end, [&] { return original(timeout); });
       }
 
       if (watch == Watch::Wait)
@@ -252,15 +207,8 @@ namespace OrthancPerf
       }
 
       BeforeAwaiting(fds.data(), end);
-      const int result = WaitForServers(
-          fds.data(), end, [=] { return ::select(count, read, write, except, timeout); });
-
-      if (end == fds.data() + 1 && result > 0 && write != nullptr && FD_ISSET(fds[0].fd, write))
-      {
-        AfterConnect(fds[0].fd);
-      }
-
-      return result;
+      return WaitForServers(fds.data(), end,
+                            [=] { return ::select(count, read, write, except, timeout); });
     }
 
     // ---- Reading --------------------------------------------------------------------------------
@@ -279,24 +227,21 @@ namespace OrthancPerf
                    const std::optional<TimePoint>& from) noexcept
     {
       const ContextUse use;
-      Connection* connection = use.FindRecognised(fd);
 
-      if (connection == nullptr)
+      if (Connection* connection = use.FindRecognised(fd))
       {
-        return;
-      }
+        const TimePoint now = Clock::now();
+        connection->isPeerGone = connection->isPeerGone || IsOver(size, errno);
 
-      connection->isPeerGone = connection->isPeerGone || IsOver(size, errno);
-      const TimePoint now = Clock::now();
+        if (from)
+        {
+          use->tracker.OnWaited(*connection, *from, now);
+        }
 
-      if (from)
-      {
-        use->tracker.OnWaited(*connection, *from, now);
-      }
-
-      if (size > 0)
-      {
-        use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size), now);
+        if (size > 0)
+        {
+          use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size), now);
+        }
       }
     }
 
