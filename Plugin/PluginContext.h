@@ -26,8 +26,6 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>

@@ -5,7 +5,6 @@
 #include "Advisor/Rule.h"
 
 #include <chrono>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>

@@ -56,7 +56,6 @@ namespace OrthancPerf
 
     bool IsStorageInDatabase() const;  // "EnableStorage" of databaseSection
 
-    // An option of Orthanc's configuration, or its default
     template <typename Value>
     Value Get(const char* option, const Value& defaultValue) const
     {

@@ -22,7 +22,6 @@ namespace OrthancPerf
     std::optional<double> gain;    // how many times faster those concerned would be without it
   };
 
-  // What to do
   struct Remedy
   {
     // "Tuning": the document is a merge patch for PUT /perf/tuning; "Configuration": options of
@@ -47,7 +46,6 @@ namespace OrthancPerf
     std::int64_t since = 0;  // seconds since 1970; set by the advisor
   };
 
-  // That a finding was there, and when. A value.
   struct FindingRecord
   {
     std::string id;
@@ -57,7 +55,6 @@ namespace OrthancPerf
     std::optional<std::int64_t> end;  // nothing: it is still there
   };
 
-  // What a rule has found
   struct Judgement
   {
     using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;

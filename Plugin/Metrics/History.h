@@ -73,7 +73,6 @@ namespace OrthancPerf
     HistoryExcerpt Read(HistoryResolution resolution, UnixSeconds since);
 
   private:
-    // Points at equal distance, the oldest of which makes place for the newest
     struct Series
     {
       std::chrono::seconds resolution;

@@ -7,7 +7,6 @@
 #include "Metrics/ServerTraffic.h"
 #include "Metrics/TranscodingMetrics.h"
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

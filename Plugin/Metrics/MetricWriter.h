@@ -25,14 +25,7 @@ namespace OrthancPerf
   inline constexpr std::array LABELS<MetricType> = {"counter", "gauge", "histogram"};
 
   // Writes families in Prometheus' text format 0.0.4:
-  // https://prometheus.io/docs/instrumenting/exposition_formats/
-  //
-  //   MetricWriter writer;
-  //   writer.Begin("disks", MetricType::Gauge, "Disks in use.");
-  //   writer.Add({{"server", "pacs"}}, 2.0);
-  //   const std::string text = writer.GetText();
-  //
-  // Not thread-safe.
+  // https://prometheus.io/docs/instrumenting/exposition_formats/. Not thread-safe.
   class MetricWriter
   {
   public:

@@ -169,7 +169,6 @@ namespace OrthancPerf
       std::optional<std::uint32_t> receive;
     };
 
-    // What was seen lately in one direction
     struct Recent
     {
       explicit Recent(TimePoint start) : traffic(start)

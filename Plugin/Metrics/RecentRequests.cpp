@@ -64,15 +64,9 @@ namespace OrthancPerf
     std::vector<FinishedRequest> latest;
     const std::lock_guard lock(mutex_);
 
-    for (auto request = latest_.begin(); request != latest_.end() && latest.size() < limit;
-         ++request)
-    {
-      if (filter.Matches(*request))
-      {
-        latest.push_back(*request);
-      }
-    }
-
+    std::copy_if(latest_.begin(), latest_.end(), std::back_inserter(latest),
+                 [&filter](const FinishedRequest& request) { return filter.Matches(request); });
+    latest.resize(std::min(latest.size(), limit));
     return latest;
   }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestRouter.h"
 
-#include "Tuning/Json.h"
-
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/archive/iterators/binary_from_base64.hpp>
 #include <boost/archive/iterators/transform_width.hpp>

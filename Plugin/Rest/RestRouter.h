@@ -6,13 +6,11 @@
 
 #include <json/json.h>
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace OrthancPerf
 {

@@ -13,7 +13,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    // What Orthanc holds of a job: one for each, freed by OnFinalize
+    // What Orthanc holds of a job: one for each
     struct JobHandle
     {
       Orthanc orthanc;
@@ -28,47 +28,54 @@ namespace OrthancPerf
     }
 
 
-    OrthancPluginJobStepStatus DoStep(JobHandle& handle)
+    // What "body" returns, or else this: no exception leaves a callback
+    template <typename Result, typename Body>
+    Result Try(void* job, Result otherwise, const Body& body) noexcept
     {
       try
       {
-        return handle.comparison.Step() ? OrthancPluginJobStepStatus_Continue
-                                        : OrthancPluginJobStepStatus_Success;
+        return body(GetHandle(job).comparison);
       }
       catch (const std::exception& error)
       {
-        handle.orthanc.LogError(std::string("the comparison of engines failed: ") + error.what());
-        return OrthancPluginJobStepStatus_Failure;
+        GetHandle(job).orthanc.LogError(std::string("the comparison of engines failed: ") +
+                                        error.what());
+        return otherwise;
       }
     }
 
 
-    OrthancPluginErrorCode BeginAnew(JobHandle& handle)
+    OrthancPluginJobStepStatus DoStep(void* job)
     {
-      try
-      {
-        handle.comparison.Reset();
-        return OrthancPluginErrorCode_Success;
-      }
-      catch (const std::exception&)
-      {
-        return OrthancPluginErrorCode_InternalError;
-      }
+      return Try(job, OrthancPluginJobStepStatus_Failure,
+                 [](Comparison& comparison)
+                 {
+                   return comparison.Step() ? OrthancPluginJobStepStatus_Continue
+                                            : OrthancPluginJobStepStatus_Success;
+                 });
     }
 
 
-    const char* GetContent(JobHandle& handle)
+    OrthancPluginErrorCode BeginAnew(void* job)
     {
-      try
-      {
-        handle.content = ToText(handle.comparison.GetContent());
-      }
-      catch (const std::exception&)
-      {
-        // The latest content stays
-      }
+      return Try(job, OrthancPluginErrorCode_InternalError,
+                 [](Comparison& comparison)
+                 {
+                   comparison.Reset();
+                   return OrthancPluginErrorCode_Success;
+                 });
+    }
 
-      return handle.content.c_str();
+
+    const char* GetContent(void* job)
+    {
+      std::string& content = GetHandle(job).content;
+      return Try(job, content.c_str(),
+                 [&content](Comparison& comparison)
+                 {
+                   content = ToText(comparison.GetContent());
+                   return content.c_str();
+                 });
     }
 
 
@@ -83,16 +90,12 @@ namespace OrthancPerf
           &job, handle.get(),
           [](void* job) { const std::unique_ptr<JobHandle> last(&GetHandle(job)); },
           "PerfTranscodingComparison",
-          [](void* job) { return GetHandle(job).comparison.GetProgress(); },
-          [](void* job) { return GetContent(GetHandle(job)); },
+          [](void* job) { return GetHandle(job).comparison.GetProgress(); }, &GetContent,
           [](void*) -> const char* { return nullptr; },  // not to be kept over a restart
-          [](void* job) { return DoStep(GetHandle(job)); },
+          &DoStep,
           // Between two steps nothing is held that would have to be given back
           [](void*, OrthancPluginJobStopReason) { return OrthancPluginErrorCode_Success; },
-          [](void* job)
-          {
-            return BeginAnew(GetHandle(job));
-          }};
+          &BeginAnew};
       context->InvokeService(context, _OrthancPluginService_CreateJob, &parameters);
 
       if (job == nullptr)

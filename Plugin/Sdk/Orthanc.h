@@ -44,7 +44,6 @@ namespace OrthancPerf
     // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: a float of 24 bits
     void SetMetric(const std::string& name, double value) const;
 
-    // For the page "Plugins" of Orthanc Explorer
     void SetDescription(const char* description) const;
 
     // Orthanc Explorer gets a button that opens the dashboard; its list of plugins, and the

@@ -47,6 +47,6 @@ namespace OrthancPerf
   // The names of the sections, in the order of the document
   const std::vector<std::string>& GetTuningSections();
 
-  // Null if there is no such key
+  // Null: no such key
   const TuningKey* FindTuningKey(const std::string& section, const std::string& name);
 }

@@ -54,7 +54,6 @@ namespace OrthancPerf
   };
 
 
-  // That the tuning was changed
   struct TuningChange
   {
     std::chrono::system_clock::time_point time;
@@ -64,7 +63,6 @@ namespace OrthancPerf
   };
 
 
-  // What came of a change
   struct TuningOutcome
   {
     std::shared_ptr<const Tuning> tuning;  // in force from now on

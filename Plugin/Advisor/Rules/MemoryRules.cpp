@@ -9,8 +9,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // ---- memory-limit ------------------------------------------------------------------------
-
     // An option in megabytes, and its default
     struct MemoryOption
     {
@@ -74,8 +72,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
-    // ---- ingest-memory -----------------------------------------------------------------------
 
     // Of the memory that Orthanc may have: the rest of the machine, and what is mapped of files,
     // may take what is left

@@ -23,8 +23,6 @@ namespace OrthancPerf
     }
 
 
-    // ---- delayed-ack -------------------------------------------------------------------------
-
     constexpr double MINIMUM_STALLS = 10;
 
     // A protocol stalls in every message or every other one, a busy machine now and then
@@ -180,8 +178,6 @@ namespace OrthancPerf
                                                           : "sending");
     }
 
-
-    // ---- failed-associations -----------------------------------------------------------------
 
     constexpr std::uint64_t MINIMUM_FAILURES = 3;
 

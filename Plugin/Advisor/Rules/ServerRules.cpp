@@ -9,8 +9,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // ---- failed-instances, stuck-instances ---------------------------------------------------
-
     // One or two may be files that only Orthanc finds fault with
     constexpr double TOLERATED_FAILURES = 2;
 
@@ -59,8 +57,6 @@ namespace OrthancPerf
                        Cost{waited / (waited + traffic), std::nullopt}, ToLabel(longest.phase));
     }
 
-
-    // ---- answer-compression ------------------------------------------------------------------
 
     // In seconds: some thirty CT images
     constexpr double MINIMUM_DEFLATED = 1;
@@ -112,8 +108,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
-    // ---- slow-reads --------------------------------------------------------------------------
 
     // In seconds, of five minutes
     constexpr double MINIMUM_WAIT = 5;
@@ -175,8 +169,6 @@ namespace OrthancPerf
     }
 
 
-    // ---- dicom-threads -----------------------------------------------------------------------
-
     // Orthanc's default
     constexpr std::uint64_t DEFAULT_THREADS = 4;
 
@@ -221,8 +213,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
-    // ---- sqlite-lookup-index -----------------------------------------------------------------
 
     // Which adds the index to any database that has none of this name (SQLiteDatabaseWrapper::Open)
     constexpr OrthancRelease LOOKUP_INDEX = {1, 12, 10};

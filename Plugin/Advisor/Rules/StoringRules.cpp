@@ -10,8 +10,6 @@ namespace OrthancPerf
   {
     // All below that are no means are seconds of all instances together
 
-    // ---- fsync, slow-storage, slow-commit ----------------------------------------------------
-
     // An SSD takes some 1 ms to make a file durable, up to 6 ms when others write to it; a disk 10
     // ms (a seek and a turn)
     constexpr double SLOW_SYNC = 0.008;
@@ -99,8 +97,6 @@ namespace OrthancPerf
     }
 
 
-    // ---- database-latency --------------------------------------------------------------------
-
     // Of the time of an instance
     constexpr double MINIMUM_LATENCY_SHARE = 1.0 / 3;
 
@@ -130,8 +126,6 @@ namespace OrthancPerf
                      {{"Database", SayServer(evidence)}});
     }
 
-
-    // ---- database-connections ----------------------------------------------------------------
 
     constexpr double MINIMUM_QUEUED_SHARE = 0.25;
     constexpr double MINIMUM_QUEUED = 0.001;  // an instance
@@ -196,8 +190,6 @@ namespace OrthancPerf
     }
 
 
-    // ---- index -------------------------------------------------------------------------------
-
     // SQLite on an SSD takes some 2 ms for an instance (190 page writes), PostgreSQL on the same
     // machine 3 to 5 ms
     constexpr double SLOW_INDEX = 0.008;
@@ -238,8 +230,6 @@ namespace OrthancPerf
                       {"MeanQueued", traffic.queuedSeconds / traffic.instances}});
     }
 
-
-    // ---- md5 ---------------------------------------------------------------------------------
 
     // Bytes a second. Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 to
     // 800 on a free one.
