@@ -37,7 +37,7 @@ def count_outcomes(server: OrthancServer, instances: int) -> dict[str, int]:
     return {outcome: count for (outcome,), count in metrics.group(TRANSCODED, "outcome").items()}
 
 
-def test_what_is_stored_already_is_not_transcoded(
+def test_what_is_stored_already_is_not_transcoded_until_it_is_deleted(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
     images = make_series("duplicates", COUNT)
@@ -55,6 +55,11 @@ def test_what_is_stored_already_is_not_transcoded(
     for image in images:
         stored = read_stored(orthanc, orthanc.find_instance(image.sop_instance_uid))
         assert get_syntax(stored) == JPEG_LOSSLESS_SV1
+
+    orthanc.delete_all()
+    clients.store(orthanc, images)
+    assert count_outcomes(orthanc, 3 * COUNT) == {"transcoded": 2 * COUNT, "duplicate": COUNT}
+    assert len(orthanc.get_json("/instances")) == COUNT
 
 
 def test_what_replaces_a_stored_instance_is_transcoded(
@@ -76,18 +81,6 @@ def test_the_source_of_a_lossy_instance_is_no_duplicate(
     clients.store(orthanc, images)
     assert count_outcomes(orthanc, 2) == {"transcoded": 1}
     assert len(orthanc.get_json("/instances")) == 2
-
-
-def test_what_was_deleted_meanwhile_is_transcoded_again(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    images = make_series("duplicates", COUNT)
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
-    send_twice(orthanc, images)
-    orthanc.delete_all()
-    clients.store(orthanc, images)
-    assert count_outcomes(orthanc, 3 * COUNT) == {"transcoded": 2 * COUNT, "duplicate": COUNT}
-    assert len(orthanc.get_json("/instances")) == COUNT
 
 
 def test_what_orthanc_has_counts_as_stored_though_other_series_share_its_uid(

@@ -134,7 +134,7 @@ def check_level(server: OrthancServer, identifier: str, read: Callable[[], objec
         read()
         return time.perf_counter() - begin
 
-    before: list[float] = []
+    before = [time_read()]
     finding = advice.find_under_load(server, identifier, lambda: before.append(time_read()))
     advice.apply(server, finding)
     assert advice.goes_away(server, identifier)

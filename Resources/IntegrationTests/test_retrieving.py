@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What peers fetch from Orthanc, by C-GET and by C-MOVE, is sent by it: with figures, tuned."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pydicom
+import pytest
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
@@ -58,32 +58,46 @@ def wait_for_read(server: OrthancServer, service: str) -> dict[str, Any]:
     return request
 
 
-def test_what_a_peer_finds_is_read(start_orthanc: StartOrthanc, make_series: MakeSeries) -> None:
-    images = make_series("store", 5)
-    orthanc = start_orthanc(options={"DicomAlwaysAllowFind": True})
+def ask(server: OrthancServer, program: str, *words: str) -> None:
+    command = [program, "-aet", "VIEWER", "-aec", "ORTHANC", "-S", *words]
+    clients.get_output([*command, "127.0.0.1", str(server.dicom_port)])
+
+
+@pytest.fixture(scope="module")
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("store", 5)
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return find_free_port()
+
+
+@pytest.fixture(scope="module")
+def orthanc(start_for_module: StartOrthanc, images: list[Image], port: int) -> OrthancServer:
+    modalities = {
+        "destination": describe_modality(port, "DESTINATION"),
+        "viewer": describe_modality(find_free_port(), "VIEWER"),
+    }
+    orthanc = start_for_module(options={"DicomModalities": modalities})
     clients.upload(orthanc, [image.read_bytes() for image in images])
-    command = ["findscu", "-aet", "VIEWER", "-aec", "ORTHANC", "-S", "-k"]
-    command += ["QueryRetrieveLevel=IMAGE", *get_keys(images[0])[2:], "-k", "SOPInstanceUID"]
-    command += ["127.0.0.1", str(orthanc.dicom_port)]
-    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    return orthanc
+
+
+def test_what_a_peer_finds_is_read(orthanc: OrthancServer, images: list[Image]) -> None:
+    keys = ["-k", "QueryRetrieveLevel=IMAGE", *get_keys(images[0])[2:], "-k", "SOPInstanceUID"]
+    ask(orthanc, "findscu", *keys)
     request = wait_for_read(orthanc, "c-find")
     assert request["Responses"] == len(images) + 1
     assert images[0].sop_instance_uid not in orthanc.get("/perf/requests").text
 
 
 def test_what_a_peer_gets_is_sent_to_it(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    orthanc: OrthancServer, images: list[Image], tmp_path: Path
 ) -> None:
-    images = make_series("store", 5)
-    orthanc = start_orthanc(options={"DicomAlwaysAllowGet": True})
-    clients.upload(orthanc, [image.read_bytes() for image in images])
-    fetched = tmp_path / "fetched"
-    fetched.mkdir()
-    command = ["getscu", "-aet", "VIEWER", "-aec", "ORTHANC", "-S", "-od", str(fetched)]
-    command += [*get_keys(images[0]), "127.0.0.1", str(orthanc.dicom_port)]
-    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    ask(orthanc, "getscu", "-od", str(tmp_path), *get_keys(images[0]))
 
-    assert len(list(fetched.iterdir())) == len(images)
+    assert len(list(tmp_path.iterdir())) == len(images)
     sent = wait_for_sent(orthanc, "VIEWER", len(images))
     assert len(sent) == len(images)
     for instance in sent:
@@ -97,20 +111,10 @@ def test_what_a_peer_gets_is_sent_to_it(
 
 
 def test_what_a_peer_moves_is_sent_to_the_destination(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
+    orthanc: OrthancServer, images: list[Image], port: int
 ) -> None:
-    images = make_series("store", 5)
-    port = find_free_port()
-    modalities = {
-        "destination": describe_modality(port, "DESTINATION"),
-        "viewer": describe_modality(find_free_port(), "VIEWER"),
-    }
-    orthanc = start_orthanc(options={"DicomModalities": modalities})
-    clients.upload(orthanc, [image.read_bytes() for image in images])
     with StoreScp(port):
-        command = ["movescu", "-aet", "VIEWER", "-aec", "ORTHANC", "-aem", "DESTINATION", "-S"]
-        command += [*get_keys(images[0]), "127.0.0.1", str(orthanc.dicom_port)]
-        subprocess.run(command, check=True, timeout=60, capture_output=True)
+        ask(orthanc, "movescu", "-aem", "DESTINATION", *get_keys(images[0]))
 
     sent = wait_for_sent(orthanc, "DESTINATION", len(images))
     assert len(sent) == len(images)
