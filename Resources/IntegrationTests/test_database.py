@@ -5,13 +5,11 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import pytest
-from pydicom import dcmread
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice
@@ -24,6 +22,7 @@ from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.transcoding import change
 
 DOCUMENTATION = ROOT / "Resources" / "Documentation"
 
@@ -283,36 +282,26 @@ def test_reads_that_wait_for_the_database_are_found(
 
 
 def test_while_the_database_hangs_perf_answers(
-    start_orthanc: StartOrthanc,
-    postgresql: PostgreSqlServer,
-    plugin: Path,
-    make_series: MakeSeries,
-    tmp_path: Path,
+    start_orthanc: StartOrthanc, postgresql: PostgreSqlServer, plugin: Path, make_series: MakeSeries
 ) -> None:
     """Also of what Lua refused, and of what was sent."""
-    script = tmp_path / "refuse.lua"
-    script.write_text(
-        "function ReceivedInstanceFilter(dicom) return dicom['PatientID'] ~= 'refused' end\n"
-    )
     port = find_free_port()
     postgresql.query("DROP DATABASE IF EXISTS orthanc")
     postgresql.create_database("orthanc")
+    modalities = {"DicomModalities": {"receiver": describe_modality(port)}}
     server = start_orthanc(
         plugins=[plugin, POSTGRESQL_PLUGIN],
-        options=postgresql.get_options("orthanc")
-        | {"LuaScripts": [str(script)], "DicomModalities": {"receiver": describe_modality(port)}},
+        lua=["function ReceivedInstanceFilter(dicom) return dicom['PatientID'] ~= 'refused' end"],
+        options=postgresql.get_options("orthanc") | modalities,
     )
     images = make_series("hangs", 4)
-    refused = dcmread(images[-1].path)
-    refused.PatientID = "refused"
-    content = BytesIO()
-    refused.save_as(content)
+    refused = change(images[-1].path, lambda image: setattr(image, "PatientID", "refused"))
     identifiers = upload_to_send(server, images[:3])
     with StoreScp(port):
         send(server, "receiver", identifiers[:1])
 
     with postgresql.hang():
-        upload(server, [content.getvalue()])
+        upload(server, [refused])
         for route in ("status", "metrics", "advice", "instances", "instances?direction=Send") * 3:
             assert server.get(f"/perf/{route}").status_code == 200
         assert scrape(server).sum(INSTANCES, outcome="discarded") == 1

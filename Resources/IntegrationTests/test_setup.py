@@ -14,10 +14,8 @@ import pytest
 from conftest import ROOT
 
 SETUP, RUN = Path("Resources/setup.sh"), Path("Resources/Benchmarks/run.sh")
-START, CONFIGURE = (
-    Path("Resources/run-orthanc.sh"),
-    Path("Resources/Configuration/make-configuration.py"),
-)
+START = Path("Resources/run-orthanc.sh")
+CONFIGURE = Path("Resources/Configuration/make-configuration.py")
 REQUIREMENTS = Path("Resources/IntegrationTests/requirements.txt")
 SECONDS = 60
 
@@ -85,14 +83,8 @@ def test_running_needs_no_server_of_the_tests(tmp_path: Path) -> None:
     said = run_setup(tmp_path, "run", **NOTHING)
     installed = {word for line in said if "install" in line for word in line.split()}
     assert {"g++", "orthanc", "orthanc-dev"} < installed
-    assert not installed & {
-        "postgresql",
-        "mariadb-server",
-        "chromium",
-        "clang",
-        "prometheus",
-        "samba",
-    }
+    servers = {"postgresql", "mariadb-server", "prometheus", "samba"}
+    assert not installed & {*servers, "chromium", "clang"}
     assert not any("download" in line for line in said)
 
 

@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-import requests
 
 from conftest import StartOrthanc
 from harness.orthanc import Json, OrthancServer
@@ -14,16 +13,10 @@ from harness.orthanc import Json, OrthancServer
 TUNING = "/perf/tuning"
 
 
-def put(server: OrthancServer, body: Json) -> requests.Response:
-    return server.request("PUT", TUNING, data=body if isinstance(body, str) else json.dumps(body))
-
-
 def test_put_merges_and_answers_with_the_result(server: OrthancServer) -> None:
     before = server.get_json(TUNING)
-    answer = put(server, {"DicomSockets": {"TcpQuickAck": False}})
-    assert answer.status_code == 200
-    after = server.get_json(TUNING)
-    assert answer.json() == after
+    after = server.tune(DicomSockets={"TcpQuickAck": False})
+    assert server.get_json(TUNING) == after
     assert after["DicomSockets"]["TcpQuickAck"] is False
     assert after["DicomSockets"]["TcpNoDelay"] is True
     assert after["IngestTranscoding"] == before["IngestTranscoding"]
@@ -34,7 +27,7 @@ def test_a_change_outlives_a_restart_and_ends_with_delete(start_orthanc: StartOr
     configured = orthanc.get_json(TUNING)
     assert configured["DicomSockets"]["KeepAliveSeconds"] == 30
 
-    changed = put(orthanc, {"DicomSockets": {"KeepAliveSeconds": 90}}).json()
+    changed = orthanc.tune(DicomSockets={"KeepAliveSeconds": 90})
     orthanc.restart()
     assert orthanc.get_json(TUNING) == changed
 
@@ -48,15 +41,14 @@ def test_a_change_outlives_a_restart_and_ends_with_delete(start_orthanc: StartOr
 def test_a_saved_value_that_is_not_known_is_left_out_alone(start_orthanc: StartOrthanc) -> None:
     """As after a downgrade."""
     orthanc = start_orthanc()
-    budget = {"Memory": {"IngestBudget": "25%"}}
-    put(orthanc, {**budget, "DicomSockets": {"KeepAliveSeconds": 90}})
+    orthanc.tune(Memory={"IngestBudget": "25%"}, DicomSockets={"KeepAliveSeconds": 90})
     orthanc.stop()
     change_saved_tuning(orthanc, '"KeepAliveSeconds":90', '"KeepAliveSeconds":"adaptive"')
     orthanc.start()
     assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
     (warning,) = orthanc.get_json("/perf/status")["Warnings"]
     assert "SavedTuning.DicomSockets.KeepAliveSeconds" in warning
-    put(orthanc, {"DicomSockets": {"TcpNoDelay": False}})
+    orthanc.tune(DicomSockets={"TcpNoDelay": False})
     orthanc.restart()
     assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
 
@@ -75,7 +67,7 @@ def change_saved_tuning(server: OrthancServer, old: str, new: str) -> None:
 def test_a_change_need_not_be_kept(start_orthanc: StartOrthanc) -> None:
     orthanc = start_orthanc(perf={"PersistTuning": False})
     configured = orthanc.get_json(TUNING)
-    assert put(orthanc, {"DicomSockets": {"TcpNoDelay": False}}).json() != configured
+    assert orthanc.tune(DicomSockets={"TcpNoDelay": False}) != configured
     orthanc.restart()
     assert orthanc.get_json(TUNING) == configured
 
@@ -93,7 +85,8 @@ def test_a_bad_document_changes_nothing_and_is_told_why(
     server: OrthancServer, body: Json, key: str
 ) -> None:
     before = server.get_json(TUNING)
-    answer = put(server, body)
+    data = body if isinstance(body, str) else json.dumps(body)
+    answer = server.request("PUT", TUNING, data=data)
     assert answer.status_code == 400
     assert answer.headers["Content-Type"].startswith("application/json")
     error = answer.json()
@@ -116,7 +109,7 @@ def test_keys_without_effect_are_named(start_orthanc: StartOrthanc) -> None:
     assert list_without_effect() == {"DicomSockets.TcpQuickAck"}
     levels = {"ArchiveLevel": 0, "HttpLevel": 0, "PreviewLevel": 0}
     wish = {"Storage": {"WriteAtOnce": True}, "Memory": {"IngestBudget": "25%"}, "Answers": levels}
-    put(orthanc, wish).raise_for_status()
+    orthanc.tune(**wish)
     keys = {f"{section}.{key}" for section, keys in wish.items() for key in keys}
     assert list_without_effect() == {"DicomSockets.TcpQuickAck", *keys}
 
