@@ -302,7 +302,7 @@ namespace
     std::string TakeUntil(char end)
     {
       const std::size_t found = std::min(text_.find(end, position_), text_.size());
-      const std::string taken = text_.substr(position_, found - position_);
+      std::string taken = text_.substr(position_, found - position_);
       position_ = std::min(found + 1, text_.size());
       return taken;
     }
