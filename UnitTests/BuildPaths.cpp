@@ -10,30 +10,25 @@ namespace OrthancPerf
       return PERF_SOURCE_DIR;
     }
 
-
     const char* GetEagerCaller() noexcept
     {
       return PERF_CALLER_NOW;
     }
-
 
     const char* GetLazyCaller() noexcept
     {
       return PERF_CALLER_LAZY;
     }
 
-
     const char* GetTestWorker() noexcept
     {
       return PERF_TEST_WORKER;
     }
 
-
     const char* GetDcmtkProgram() noexcept
     {
       return PERF_DCMTK_PROGRAM;
     }
-
 
     const char* GetGdcmProgram() noexcept
     {

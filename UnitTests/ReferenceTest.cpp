@@ -24,7 +24,6 @@ namespace OrthancPerf
     // A table's name and its lines
     using Tables = std::map<std::string, std::vector<std::string>>;
 
-
     std::string Quote(std::string text)
     {
       for (std::size_t at = 0; (at = text.find(", ", at)) != std::string::npos; at += 4)
@@ -34,7 +33,6 @@ namespace OrthancPerf
 
       return text.empty() ? text : "`" + text + "` ";
     }
-
 
     std::vector<std::string> DescribeMetrics()
     {
@@ -50,7 +48,6 @@ namespace OrthancPerf
       return lines;
     }
 
-
     // The row of a setting, up to its text
     template <typename Key, typename Settings>
     std::string DescribeSetting(const Key& key, const Settings& defaults)
@@ -61,7 +58,6 @@ namespace OrthancPerf
           key.name == PRESET ? "" : "`" + Json::writeString(writer, key.write(defaults)) + "` ";
       return "| `" + key.name + "` | " + key.type + " | " + key.allowed + " | " + value + "| ";
     }
-
 
     Tables MakeTables()
     {
@@ -81,7 +77,6 @@ namespace OrthancPerf
       return tables;
     }
   }
-
 
   TEST(Reference, HasTheTablesOfTheCode)
   {

@@ -28,7 +28,6 @@ namespace
   }
 }
 
-
 TEST(AnswerCompression, TellsWhatIsCompressedAlreadyByItsTransferSyntax)
 {
   for (const char* syntax : {"1.2.840.10008.1.2.4.70", "1.2.840.10008.1.2.4.90",
@@ -45,7 +44,6 @@ TEST(AnswerCompression, TellsWhatIsCompressedAlreadyByItsTransferSyntax)
   }
 }
 
-
 TEST(AnswerCompression, TakesNothingElseForAMemberThatIsCompressed)
 {
   const std::string file = MakeFile("1.2.840.10008.1.2.4.70");
@@ -61,7 +59,6 @@ TEST(AnswerCompression, TakesNothingElseForAMemberThatIsCompressed)
   EXPECT_FALSE(IsCompressed(std::string(128, '\0') + "DICM" + std::string(1000, '\xff')));
   EXPECT_FALSE(IsCompressedMember(nullptr, 0));
 }
-
 
 TEST(AnswerCompression, LeavesEveryOtherStreamAlone)
 {

@@ -119,6 +119,10 @@ namespace OrthancPerf
     image.rows = 3;
     image.pixels = "abcx";
     EXPECT_EQ("", FindObstacle(image.Make()));
+
+    image.rows = 1;
+    image.pixels = "ax";  // no padding: it may be a frame
+    EXPECT_NE("", FindObstacle(image.Make()));
   }
 
   TEST(PixelDataFlaw, ElementsThatComeTwiceOrOutOfOrderAreAnObstacle)

@@ -86,7 +86,6 @@ namespace OrthancPerf
     }
   }
 
-
   class Framework : public ::testing::Test
   {
   protected:
@@ -130,7 +129,6 @@ namespace OrthancPerf
 
     const OrthancJudge judge_;
   };
-
 
   TEST_F(Framework, KnowsTheSameIdentifierInEachEncoding)
   {

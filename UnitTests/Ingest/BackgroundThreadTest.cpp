@@ -20,7 +20,6 @@ namespace OrthancPerf
     constexpr std::chrono::milliseconds SOON(1);
     constexpr std::chrono::hours LONG(1);
 
-
     // All that was posted before is done
     void WaitFor(BackgroundThread& thread)
     {
@@ -29,7 +28,6 @@ namespace OrthancPerf
       done.get_future().wait();
     }
   }
-
 
   TEST(BackgroundThread, PostedWorkIsDoneInOrderWhileRepeatedWorkRests)
   {
@@ -41,7 +39,6 @@ namespace OrthancPerf
     WaitFor(thread);
     EXPECT_EQ("ab", order);
   }
-
 
   TEST(BackgroundThread, RepeatsUntilItIsStoppedAndStillDoesWhatIsPosted)
   {
@@ -64,7 +61,6 @@ namespace OrthancPerf
     EXPECT_EQ(last, runs);
   }
 
-
   TEST(BackgroundThread, WhoStopsItNeedNotWaitForWorkThatHangs)
   {
     std::promise<void> hangs;
@@ -82,14 +78,12 @@ namespace OrthancPerf
     thread.StopRepeating(LONG);
   }
 
-
   TEST(BackgroundThread, OneThatRestsEndsAtOnce)
   {
     BackgroundThread thread;
     thread.Repeat(LONG, [] { ADD_FAILURE(); });
     thread.StopRepeating(LONG);
   }
-
 
   class AskElsewhereTest : public testing::Test
   {
@@ -118,7 +112,6 @@ namespace OrthancPerf
     BackgroundThread thread_;
   };
 
-
   TEST_F(AskElsewhereTest, TheAnswerIsThatOfTheOtherThread)
   {
     const std::thread::id own = std::this_thread::get_id();
@@ -127,14 +120,12 @@ namespace OrthancPerf
     EXPECT_FALSE(hasFailed_);
   }
 
-
   TEST_F(AskElsewhereTest, ThereIsNoneWhereItThrowsAndTheOtherThreadLearnsOfIt)
   {
     EXPECT_EQ(std::nullopt, Ask([]() -> int { throw std::runtime_error("no database"); }, LONG));
     WaitFor(thread_);
     EXPECT_TRUE(hasFailed_);
   }
-
 
   TEST_F(AskElsewhereTest, NobodyWaitsForItForEver)
   {

@@ -10,7 +10,6 @@ namespace OrthancPerf
     using Moment = std::chrono::system_clock::time_point;
   }
 
-
   TEST(Moment, IsWrittenAsOrthancDoesAndReadBack)
   {
     const Moment moment(std::chrono::microseconds(1'795'258'056'114'303));
@@ -21,7 +20,6 @@ namespace OrthancPerf
     EXPECT_EQ("20240229T235959.999999",
               FormatMoment(ParseMoment("20240229T235959.999999").value()));
   }
-
 
   TEST(Moment, OtherTextIsNone)
   {

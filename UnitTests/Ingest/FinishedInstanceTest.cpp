@@ -13,7 +13,6 @@ namespace OrthancPerf
     EXPECT_EQ("", MakePrintable(std::string("\0CT", 3)));
   }
 
-
   TEST(FinishedInstance, ATitleIsFitForALabel)
   {
     EXPECT_EQ("a?b?", MakePrintable("a\nb\x7f"));

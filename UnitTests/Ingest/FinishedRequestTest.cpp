@@ -14,7 +14,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(FinishedRequest, IsClassifiedByItsRoute)
   {
     EXPECT_EQ("file", Classify("/instances/0a-1b/file"));
@@ -32,7 +31,6 @@ namespace OrthancPerf
     EXPECT_EQ("other", Classify(""));
   }
 
-
   TEST(FinishedRequest, IsClassifiedByItsRouteInDicomWebToo)
   {
     EXPECT_EQ("query", Classify("/dicom-web/studies?limit=10"));
@@ -46,7 +44,6 @@ namespace OrthancPerf
     EXPECT_EQ("rendered", Classify("/dicom-web/studies/1/series/3/instances/5/frames/1/rendered"));
     EXPECT_EQ("other", Classify("/dicom-web/studies/1/series/3/instances/5/bulk/7fe00010/1/2/3/4"));
   }
-
 
   TEST(FinishedRequest, OfAPostIsOneThatOnlyReads)
   {

@@ -3,6 +3,9 @@
 
 #include "Advisor/RuleTest.h"
 
+#include <utility>
+#include <vector>
+
 namespace OrthancPerf
 {
   namespace
@@ -10,7 +13,6 @@ namespace OrthancPerf
     const TimePoint START = TimePoint(std::chrono::hours(1));
     const FinishedInstance INSTANCE = ToInstance(MakeHealthy());
   }
-
 
   TEST(LatestTraffic, AddsUpWhatCameAtOnce)
   {
@@ -27,7 +29,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0.3, sum.GetShare(Phase::Storage));
     EXPECT_DOUBLE_EQ(0, sum.GetMean(Phase::Transcode));
   }
-
 
   TEST(LatestTraffic, WhatIsOlderThanEnoughTrafficIsNoEvidence)
   {
@@ -46,7 +47,6 @@ namespace OrthancPerf
     EXPECT_NEAR(0.0012, sum.GetMean(Phase::Index), 1e-9);
   }
 
-
   TEST(LatestTraffic, SlowInstancesStayUntilThereAreEnough)
   {
     LatestTraffic latest(START);
@@ -60,7 +60,6 @@ namespace OrthancPerf
 
     EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, latest.GetEvidence(now).instances);
   }
-
 
   TEST(LatestTraffic, SlowInstancesFadeOnceOthersAreQuick)
   {
@@ -85,37 +84,45 @@ namespace OrthancPerf
     EXPECT_GT(latest.GetEvidence(now).instances, MINIMUM_INSTANCES);
   }
 
-
-  TEST(LatestTraffic, SilenceDoesNotCount)
+  TEST(LatestTraffic, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)
   {
-    LatestTraffic latest(START);
-    const TimePoint later = START + std::chrono::minutes(4);
-    latest.Add(INSTANCE, START);
-    latest.Add(INSTANCE, later);
-    EXPECT_DOUBLE_EQ(2, latest.GetEvidence(later).instances);
-    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(later).activeSeconds);
-  }
-
-
-  TEST(LatestTraffic, ThereIsNoSilenceWhileAnInstanceIsAtWork)
-  {
+    using Seconds = std::chrono::duration<double>;
+    const auto at = [](double seconds)
+    {
+      return START + std::chrono::duration_cast<Duration>(Seconds(seconds));
+    };
     const FinishedInstance slow = ToInstance({{{Phase::Storage, 10'000}}});
-    const TimePoint later = START + std::chrono::seconds(10);
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Add(slow, later);
-    EXPECT_NEAR(10, latest.GetEvidence(later).activeSeconds, 1e-9);
+    const struct
+    {
+      const char* name;
+      std::vector<std::pair<double, FinishedInstance>> instances;
+      double seconds;
+      double count;
+      double activeSeconds;
+    } cases[] = {{"silence", {{0, INSTANCE}, {240, INSTANCE}}, 240, 2, 1},
+                 {"no silence while one is at work", {{0, INSTANCE}, {10, slow}}, 10, 2, 10},
+                 {"old", {{0, INSTANCE}}, 300, 1, 0},
+                 {"too old", {{0, INSTANCE}}, 360, 0, 0},
+                 {"a clock that threads read out of order",
+                  {{0, INSTANCE}, {-0.001, INSTANCE}, {0.5, INSTANCE}},
+                  0.5,
+                  3,
+                  0.5}};
+
+    for (const auto& one : cases)
+    {
+      LatestTraffic latest(START);
+
+      for (const auto& [seconds, instance] : one.instances)
+      {
+        latest.Add(instance, at(seconds));
+      }
+
+      const TrafficBucket sum = latest.GetEvidence(at(one.seconds));
+      EXPECT_DOUBLE_EQ(one.count, sum.instances) << one.name;
+      EXPECT_NEAR(one.activeSeconds, sum.activeSeconds, 1e-9) << one.name;
+    }
   }
-
-
-  TEST(LatestTraffic, WhatIsTooOldIsNoEvidence)
-  {
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(START + std::chrono::minutes(5)).instances);
-    EXPECT_DOUBLE_EQ(0, latest.GetEvidence(START + std::chrono::minutes(6)).instances);
-  }
-
 
   TEST(LatestTraffic, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
   {
@@ -128,7 +135,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0.5, latest.GetRates(later + std::chrono::seconds(2)).instances);
   }
 
-
   TEST(LatestTraffic, APauseOfAMinuteIsSilenceAndNoWait)
   {
     TrafficBucket bucket;
@@ -139,7 +145,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0.2, bucket.pauseSeconds);
   }
 
-
   TEST(LatestTraffic, WhereInstancesWaitForEachOtherTheServiceTimeIsTheTimeBetweenThem)
   {
     Sample sample;
@@ -149,16 +154,6 @@ namespace OrthancPerf
     sample.gap = 100;  // one at a time
     EXPECT_NEAR(0.040, MakeTraffic(sample, 200).GetServiceTime(Phase::Index), 1e-3);
   }
-
-
-  TEST(LatestTraffic, AClockThatThreadsReadOutOfOrderIsNoHarm)
-  {
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Add(INSTANCE, START - std::chrono::milliseconds(1));
-    EXPECT_DOUBLE_EQ(2, latest.GetEvidence(START).instances);
-  }
-
 
   TEST(TrafficBucket, OfTwoIsTheirSum)
   {

@@ -14,13 +14,11 @@ namespace OrthancPerf
   {
     constexpr std::array BOUNDS = {0.5, 1.0};
 
-
     testing::AssertionResult HasLine(const MetricFigures& figures, const std::string& line)
     {
       return HasMetric(WriteMetrics(figures), line);
     }
   }
-
 
   TEST(MetricWriter, WholeNumbersAreExactUpTo2To53)
   {
@@ -29,7 +27,6 @@ namespace OrthancPerf
     writer.Add({}, 9007199254740991.0);
     EXPECT_NE(std::string::npos, writer.GetText().find("\na_total 9007199254740991\n"));
   }
-
 
   TEST(MetricWriter, BucketsOfAHistogramAreCumulativeUpToInfinity)
   {
@@ -50,12 +47,10 @@ namespace OrthancPerf
               writer.GetText());
   }
 
-
   TEST(MetricTable, SaysNothingOfWhatIsNotThere)
   {
     EXPECT_EQ("", WriteMetrics({}));
   }
-
 
   TEST(MetricTable, HasTheBudget)
   {
@@ -76,7 +71,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(MetricTable, HasThePluginItsTuningAndFindings)
   {
     MetricFigures figures;
@@ -92,7 +86,6 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine(figures, R"(tuning{setting="Memory.IngestWaitSeconds"} 20)"));
     EXPECT_TRUE(HasLine(figures, R"(findings{id="delayed-ack"} 2)"));
   }
-
 
   TEST(MetricTable, EachNameIsThereOnceAndCountersEndInTotal)
   {

@@ -32,7 +32,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(RecentRequestsTest, TheLatestComeNewestFirstAndAreBounded)
   {
     for (int work = 1; work <= 5; work++)
@@ -46,7 +45,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(6), latest[2].GetDuration());
     EXPECT_EQ(1U, requests_.Latest(1, {}).size());
   }
-
 
   TEST_F(RecentRequestsTest, TheSlowestOfEachClassAreKeptForAnHour)
   {
@@ -68,7 +66,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, requests_.Slowest(100, {}).size());
   }
 
-
   TEST_F(RecentRequestsTest, AreFoundByClassAndByAddressOrProductOfTheClient)
   {
     Finish(RouteClass::WadoFrames, 1);
@@ -78,7 +75,6 @@ namespace OrthancPerf
     EXPECT_EQ(2U, requests_.Latest(9, {{}, "viewer"}).size());
     EXPECT_TRUE(requests_.Slowest(9, {RouteClass::File, {}}).empty());
   }
-
 
   TEST_F(RecentRequestsTest, ClassesAddUpOverFiveMinutes)
   {

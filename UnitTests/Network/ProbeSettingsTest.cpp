@@ -17,7 +17,6 @@ namespace OrthancPerf
     EXPECT_FALSE(FindListeningSocket(1));
   }
 
-
   TEST(ProbeSettings, WithoutTheProbeAcceptedSocketsInheritTheOptions)
   {
     TcpPair pair;
@@ -43,7 +42,6 @@ namespace OrthancPerf
     EXPECT_EQ(44U, options.keepAlive);
   }
 
-
   TEST(ProbeSettings, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
   {
     ConnectionTracker tracker;
@@ -59,7 +57,6 @@ namespace OrthancPerf
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
   }
-
 
   TEST(ProbeSettings, TheCongestionControlOfTheSystemIsGivenBack)
   {

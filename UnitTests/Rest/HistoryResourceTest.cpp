@@ -52,7 +52,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(HistoryResourceTest, ListsOneValueAPointForEverySeries)
   {
     FinishedInstance instance = MakeInstance("CT1");
@@ -110,7 +109,6 @@ namespace OrthancPerf
               GetJson());
   }
 
-
   TEST_F(HistoryResourceTest, TellsWhenTheTuningWasChanged)
   {
     now_ += std::chrono::seconds(5);
@@ -128,12 +126,10 @@ namespace OrthancPerf
     EXPECT_TRUE(GetJson({{"since", "20270115T080005.000001"}})["TuningChanges"].empty());
   }
 
-
   TEST_F(HistoryResourceTest, MinutesAreAskedForByName)
   {
     EXPECT_EQ(60, GetJson({{"resolution", "minute"}})["Resolution"].asInt());
   }
-
 
   TEST_F(HistoryResourceTest, WrongArgumentsAreNamed)
   {
@@ -152,7 +148,6 @@ namespace OrthancPerf
       EXPECT_NE(std::string::npos, answer.body.find(wrong.begin()->first));
     }
   }
-
 
   TEST_F(HistoryResourceTest, AReaderFromTheFutureGetsAllAsTheClockWasSetBack)
   {

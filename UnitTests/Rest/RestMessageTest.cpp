@@ -16,7 +16,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(RestRequest, NamesItsUser)
   {
     EXPECT_EQ("alice", GetUser("Basic YWxpY2U6c2VjcmV0"));   // alice:secret
@@ -25,7 +24,6 @@ namespace OrthancPerf
     EXPECT_EQ("", GetUser("Basic OnNlY3JldA=="));            // :secret
     EXPECT_EQ("", RestRequest().GetUser());
   }
-
 
   TEST(RestRequest, NamesNobodyWhereTheHeaderIsAnother)
   {
@@ -37,12 +35,10 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(RestRequest, FromInsideOrthancNamesNobody)
   {
     EXPECT_EQ("", GetUser("Basic YWxpY2U6c2VjcmV0", ""));
   }
-
 
   TEST(QueryArguments, EscapesAreDecoded)
   {
@@ -52,7 +48,6 @@ namespace OrthancPerf
     EXPECT_EQ("\xC3\x9C", DecodeQuery("%C3%9c"));
     EXPECT_EQ(std::string("a\0b", 3), DecodeQuery("a%00b"));
   }
-
 
   TEST(QueryArguments, WhatIsNoEscapeStays)
   {

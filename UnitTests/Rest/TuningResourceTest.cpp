@@ -45,7 +45,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(TuningResourceTest, ChangesAreNotedInTheOrderInWhichTheyCameIntoForce)
   {
     std::future<void> other;

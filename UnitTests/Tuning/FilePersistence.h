@@ -23,7 +23,6 @@ namespace OrthancPerf
             }};
   }
 
-
   // Keeps the tuning in a file. A path in a folder that does not exist fails for real.
   class FilePersistence
   {
@@ -86,7 +85,6 @@ namespace OrthancPerf
     int saves_ = 0;
     int clears_ = 0;
   };
-
 
   // A folder of its own for a test, removed at its end
   class TemporaryFolder

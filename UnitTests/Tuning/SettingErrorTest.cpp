@@ -5,7 +5,6 @@
 
 using namespace OrthancPerf;
 
-
 TEST(SettingError, KeepsDescriptionsShortAndPrintable)
 {
   EXPECT_EQ(MAXIMUM_DESCRIPTION + 3, Describe(std::string(5000, 'x')).size());

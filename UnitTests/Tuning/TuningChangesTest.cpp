@@ -35,7 +35,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(TuningChangesTest, AChangeIsTheKeysThatAreDifferentNow)
   {
     store_.Merge(Parse(DELAYED), author_);
@@ -45,7 +44,6 @@ namespace OrthancPerf
     EXPECT_EQ(Parse(R"({"DicomSockets": {"Preset": "custom", "TcpNoDelay": false}})"),
               GetAll()[0].change);
   }
-
 
   TEST_F(TuningChangesTest, AChangeCanBeTakenBackByAPatch)
   {
@@ -60,14 +58,12 @@ namespace OrthancPerf
     EXPECT_EQ(Tuning(), *store_.Merge(undo).tuning);
   }
 
-
   TEST_F(TuningChangesTest, TheSameAgainIsNoChange)
   {
     store_.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": true}})"), author_);
     EXPECT_TRUE(GetAll().empty());
     EXPECT_TRUE(log_.empty());
   }
-
 
   TEST_F(TuningChangesTest, TheLogSaysInOneLineWhoChangedWhat)
   {
@@ -84,7 +80,6 @@ namespace OrthancPerf
     EXPECT_EQ("the tuning was changed from inside Orthanc, by a script or another plugin: " + what,
               log_[4]);
   }
-
 
   TEST_F(TuningChangesTest, OnlyTheLatestAreKept)
   {

@@ -5,13 +5,11 @@
 
 using namespace OrthancPerf;
 
-
 TEST(TuningDocument, DefaultsAreTheTunedPreset)
 {
   EXPECT_EQ(SocketPreset::Tuned, FindPreset(Tuning().dicomSockets));
   EXPECT_EQ(DicomSockets(), GetPresetValues(SocketPreset::Tuned));
 }
-
 
 TEST(TuningDocument, StockTouchesNothing)
 {
@@ -24,7 +22,6 @@ TEST(TuningDocument, StockTouchesNothing)
   EXPECT_EQ(0, stock.userTimeout.count());
   EXPECT_EQ("", stock.congestionControl);
 }
-
 
 TEST(TuningDocument, AnyOtherValuesAreCustom)
 {

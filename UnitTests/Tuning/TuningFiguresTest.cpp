@@ -27,7 +27,6 @@ namespace OrthancPerf
     EXPECT_EQ(90, figures.at("IngestTranscoding.LossyQuality"));
   }
 
-
   TEST(TuningFigures, TellWhatIsLossy)
   {
     Tuning tuning;

@@ -13,7 +13,6 @@ namespace
       R"({"DicomSockets": {"KeepAliveSeconds": 30, "TcpNoDelay": true}})";
 }
 
-
 TEST(TuningSources, EachValueHasTheSourceThatCountsMost)
 {
   const Json::Value overrides = Parse(R"({"DicomSockets": {"KeepAliveSeconds": 90}})");
@@ -23,7 +22,6 @@ TEST(TuningSources, EachValueHasTheSourceThatCountsMost)
   EXPECT_EQ(Parse(R"({"Value": true, "Source": "Configuration"})"), sockets["TcpNoDelay"]);
   EXPECT_EQ(Parse(R"({"Value": true, "Source": "Default"})"), sockets["TcpQuickAck"]);
 }
-
 
 TEST(TuningSources, EveryKeyButThePresetHasOne)
 {

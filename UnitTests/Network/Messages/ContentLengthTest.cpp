@@ -16,7 +16,6 @@ namespace OrthancPerf
     EXPECT_EQ(0U, ParseContentLength("0"));
   }
 
-
   TEST(ContentLength, IsNothingWhereItIsNoNumber)
   {
     for (const char* text : {"", " ", "+", "++1", "-1", "+-1", "+ 1", "x", "99999999999999999999"})

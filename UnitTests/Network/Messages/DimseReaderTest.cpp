@@ -21,7 +21,6 @@ namespace OrthancPerf
       return found;
     }
 
-
     DimseReader Read(std::string_view bytes)
     {
       DimseReader reader;
@@ -29,50 +28,32 @@ namespace OrthancPerf
       return reader;
     }
 
-
     std::optional<std::uint16_t> ReadField(std::string_view bytes)
     {
       return Read(bytes).GetCommand();
     }
   }
 
-
-  TEST(DimseReader, ReadsTheCommandField)
+  TEST(DimseReader, ReadsTheCommandFieldAsSoonAsItIsThere)
   {
-    EXPECT_EQ(C_STORE_REQUEST, ReadField(MakeDimseCommand(0x0001)));
     EXPECT_EQ(0x0030, ReadField(MakeDimseCommand(0x0030)));
-  }
-
-
-  TEST(DimseReader, ReadsItFromPieces)
-  {
-    const std::string message = MakeDimseCommand(0x0001);
-    DimseReader reader;
-
-    for (const char& byte : message)
-    {
-      Feed(reader, {&byte, 1});
-    }
-
-    EXPECT_EQ(C_STORE_REQUEST, reader.GetCommand());
-    reader.Forget();
-    EXPECT_FALSE(reader.GetCommand());
-  }
-
-
-  TEST(DimseReader, DoesNotFindItBeforeItIsThere)
-  {
     const std::string message = MakeDimseCommand(0x0001);
     const std::size_t end = message.find(std::string("\x00\x00\x00\x01\x02\x00\x00\x00", 8)) + 10;
+    DimseReader reader;
 
-    for (std::size_t size = 0; size < end; size++)
+    for (std::size_t size = 1; size <= message.size(); size++)
     {
-      EXPECT_FALSE(ReadField(message.substr(0, size))) << size;
+      const std::optional<std::uint16_t> expected =
+          size < end ? std::nullopt : std::make_optional(C_STORE_REQUEST);
+      Feed(reader, {&message[size - 1], 1});
+      EXPECT_EQ(expected, reader.GetCommand()) << size;
+      EXPECT_EQ(expected, ReadField(message.substr(0, size))) << size;
     }
 
-    EXPECT_TRUE(ReadField(message.substr(0, end)));
+    reader.Forget();
+    EXPECT_FALSE(reader.GetCommand());
+    EXPECT_FALSE(ReadField(""));
   }
-
 
   TEST(DimseReader, DoesNotLookForItInOtherThings)
   {
@@ -86,16 +67,15 @@ namespace OrthancPerf
     EXPECT_FALSE(ReadField(std::string(200, '\xff')));
     EXPECT_FALSE(ReadField(std::string("\x04\x00\x00\x00\x00\x10\x00\x00\x00\x0c\x01\x03", 12) +
                            std::string(100, '\0')));
+
+    std::string lie = MakeDimseCommand(0x0001);
+    lie.replace(16, 4, "\xff\xff\xff\xff");  // of the group length
+    EXPECT_FALSE(ReadField(lie));
+
+    std::string group = MakeDimseCommand(0x0001);
+    group[12] = 8;  // the first element is of another group
+    EXPECT_FALSE(ReadField(group));
   }
-
-
-  TEST(DimseReader, ALengthThatLiesEndsTheSearch)
-  {
-    std::string message = MakeDimseCommand(0x0001);
-    message.replace(16, 4, "\xff\xff\xff\xff");  // of the group length
-    EXPECT_FALSE(ReadField(message));
-  }
-
 
   TEST(DimseReader, ReadsTheStatusToo)
   {
@@ -106,7 +86,6 @@ namespace OrthancPerf
     const std::string whole = MakeStoreResponse(0xa700);
     EXPECT_FALSE(Read(whole.substr(0, whole.size() - 1)).GetStatus());
   }
-
 
   TEST(DimseReader, FindsEachPduWhateverTheReadsAre)
   {
@@ -133,14 +112,12 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(DimseReader, StopsAtWhatIsNotDicom)
   {
     DimseReader reader;
     EXPECT_TRUE(Feed(reader, "\x16\x03\x01\x02\x03\x04\x01\x01\x01\x01\x01\x01").empty());
     EXPECT_TRUE(reader.IsLost());
   }
-
 
   TEST(DimseReader, AMessageHasItsSizeAndItsTimes)
   {
@@ -158,7 +135,6 @@ namespace OrthancPerf
     EXPECT_EQ(request.size() + 12 + 100 + 12 + 50, reader.GetSize());
     EXPECT_TRUE(reader.HasDataSet());
   }
-
 
   TEST(DimseReader, ACommandSetInTwoPdusIsOne)
   {

@@ -12,7 +12,6 @@ namespace OrthancPerf
     EXPECT_FALSE(environment.bufferLength);
   }
 
-
   TEST(DcmtkEnvironment, ReadsNumbersAsDcmtkDoes)
   {
     EXPECT_TRUE(DcmtkEnvironment::Parse("1", nullptr).noDelay);

@@ -22,7 +22,6 @@ namespace OrthancPerf
     EXPECT_EQ(33U, trial.inForce.keepAlive);
   }
 
-
   TEST(SettingsTrial, ABufferBeyondTheKernelsLimitIsReportedWithTheOneInForce)
   {
     std::uint32_t limit = 0;
@@ -43,7 +42,6 @@ namespace OrthancPerf
                   std::to_string(limit) + " are in force: the kernel's limit is net.core.wmem_max",
               trial.problems.front());
   }
-
 
   TEST(SettingsTrial, AnUnknownCongestionControlIsReportedWithWhatThereIs)
   {
