@@ -27,7 +27,10 @@ namespace OrthancPerf
     series_{MakeSeries(std::chrono::seconds(1), SECONDS_KEPT),
             MakeSeries(std::chrono::minutes(1), MINUTES_KEPT)}
   {
-    begin_ = GetTime();
+    for (Series& series : series_)
+    {
+      series.begin = GetTime();
+    }
   }
 
 
@@ -82,7 +85,7 @@ namespace OrthancPerf
     const UnixSeconds step = series.resolution.count();
     const UnixSeconds now = GetTime();
     const UnixSeconds end = now / step;
-    const UnixSeconds oldest = std::max(begin_ / step, end - series.capacity + 1);
+    const UnixSeconds oldest = std::max(series.begin / step, end - series.capacity + 1);
     const UnixSeconds wanted = since > now + step + CLOCK_TOLERANCE ? 0 : (since + step - 1) / step;
     const UnixSeconds first = std::max(wanted, oldest);
 
@@ -111,7 +114,7 @@ namespace OrthancPerf
 
   History::Series History::MakeSeries(std::chrono::seconds resolution, std::int64_t capacity)
   {
-    return {resolution, capacity, {resolution, static_cast<std::size_t>(capacity), TimePoint()}};
+    return {resolution, capacity, {resolution, static_cast<std::size_t>(capacity), TimePoint()}, 0};
   }
 
 
@@ -141,10 +144,13 @@ namespace OrthancPerf
     {
       for (Series& series : series_)
       {
-        series.points.Clear(TimePoint());
+        if (now / series.resolution.count() < latest_ / series.resolution.count())
+        {
+          series.points.Clear(TimePoint());
+          series.begin = now;
+        }
       }
 
-      begin_ = now;
       latest_ = now;
     }
 

@@ -78,6 +78,7 @@ namespace OrthancPerf
       std::chrono::seconds resolution;
       std::int64_t capacity;
       SlotRing<HistoryPoint> points;
+      UnixSeconds begin = 0;  // of the first point ever
     };
 
     static Series MakeSeries(std::chrono::seconds resolution, std::int64_t capacity);
@@ -94,7 +95,6 @@ namespace OrthancPerf
     const WallNow now_;
     std::mutex mutex_;
     std::array<Series, LABELS<HistoryResolution>.size()> series_;
-    UnixSeconds begin_ = 0;   // of the first point ever
     UnixSeconds latest_ = 0;  // the time of the latest call
     std::uint32_t openAssociations_ = 0;
     std::array<bool, TRAFFIC_COUNT> areStallsObserved_ = {};

@@ -41,7 +41,7 @@ namespace OrthancPerf
       socklen_t size = sizeof(storage);
 
       if (GetSocketOption(fd, SOL_SOCKET, SO_TYPE) != SOCK_STREAM ||
-          getpeername(fd, address, &size) != 0)
+          getpeername(fd, address, &size) != 0 || IsServiceOfMachine(address, size))
       {
         return false;
       }

@@ -123,7 +123,8 @@ namespace OrthancPerf
               const PeerAddress& address)
   {
     const auto& title = isPeerRequestor ? request.callingTitle : request.calledTitle;
-    return Peer{isReadable ? Print(title.View()) : std::string(), address.ToString()};
+    return Peer{isReadable ? Print(title.View()) : std::string(),
+                address.port == 0 ? std::string() : address.ToString()};
   }
 
 

@@ -71,7 +71,7 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/health", HttpMethod::Get,
-                    "Whether this server can store: 200 or 503, for load balancers", get);
+                    "Whether this server can store, for load balancers", get);
   }
 
 
@@ -90,9 +90,10 @@ namespace OrthancPerf
       return AnswerJson(ListJson(advisor.GetHistory(), ToJson));
     };
 
-    router.Register("/perf/advice/history", HttpMethod::Get,
-                    "The findings of the last day with their begin and end, the latest first",
-                    getHistory);
+    router.Register(
+        "/perf/advice/history", HttpMethod::Get,
+        "The findings of the last day with their begin and end, the latest to begin first",
+        getHistory);
   }
 
 

@@ -38,8 +38,8 @@ namespace OrthancPerf
       }
       catch (const std::exception& error)
       {
-        GetHandle(job).orthanc.LogError(std::string("the comparison of engines failed: ") +
-                                        error.what());
+        // Without a string: memory may be short
+        OrthancPluginLogError(GetHandle(job).orthanc.GetContext(), error.what());
         return otherwise;
       }
     }

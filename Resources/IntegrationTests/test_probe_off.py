@@ -86,7 +86,7 @@ def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: Mak
     window = orthanc.get_json("/perf/status")["Windows"][2]["Receive"]
     assert window["Instances"] == 10
     for traffic in (peer, window, read_history()):
-        assert not {"Stalls", "StallTime", "StallSeconds"} & set(traffic)
+        assert not any(key.startswith("Stall") for key in traffic)
 
 
 def test_the_listening_socket_gives_its_options_to_accepted_ones(

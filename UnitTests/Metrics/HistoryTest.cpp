@@ -190,4 +190,18 @@ namespace OrthancPerf
     EXPECT_EQ(2U, ReadSeconds().points.back().directions[RECEIVE].instances);
     EXPECT_EQ(3599U, ReadSeconds().points.size());
   }
+
+  TEST_F(HistoryTest, ADayByTheMinuteStaysIfTheClockIsSetBackWithinAMinute)
+  {
+    now_ = START / 60 * 60 + 60;
+    Receive(1);
+    now_ += 90;
+    Receive(2);
+    now_ -= 20;
+    Receive(1);
+    now_ += 60;
+    const HistoryExcerpt minutes = Read(HistoryResolution::Minute);
+    EXPECT_EQ(START / 60 * 60, minutes.begin);
+    EXPECT_EQ((std::vector<int>{0, 1, 3}), ListInstances(minutes));
+  }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
+#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <sys/un.h>
@@ -421,5 +422,31 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(5), servers_.GetReadWaits().database);
     EXPECT_EQ(milliseconds(2), servers_.GetReadWaits().storage);
     EXPECT_EQ(milliseconds(0), servers_.GetReadWaits().client);
+  }
+
+
+  TEST_F(AskedServersTest, WhomTheMachineAsksForNamesOrCredentialsIsNoServerOfAnInstance)
+  {
+    const auto isOfMachine = [](const std::string& path)
+    {
+      sockaddr_un address = {};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+      return IsServiceOfMachine(reinterpret_cast<sockaddr*>(&address),
+                                offsetof(sockaddr_un, sun_path) + path.size() + 1);
+    };
+
+    EXPECT_TRUE(isOfMachine("/run/systemd/resolve/io.systemd.Resolve"));
+    EXPECT_TRUE(isOfMachine("/var/lib/sss/pipes/nss"));
+    EXPECT_FALSE(isOfMachine("/run/postgresql/.s.PGSQL.5432"));
+    EXPECT_FALSE(isOfMachine(""));
+
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(0xa9fea9fe);  // 169.254.169.254
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_TRUE(IsServiceOfMachine(generic, sizeof(address)));
+    address.sin_addr.s_addr = htonl(0x0afea9fe);
+    EXPECT_FALSE(IsServiceOfMachine(generic, sizeof(address)));
   }
 }

@@ -252,28 +252,21 @@ namespace OrthancPerf
     {
       const TrafficBucket& traffic = evidence.received;
       const ServerFacts& facts = evidence.facts;
+
+      // From Orthanc 1.13.0 on, "IfChanged" needs the sums: Orthanc does not start without them
+      const bool areSpare = facts.Get("StoreMD5ForAttachments", true) &&
+                            facts.Get<std::string>("OverwriteInstances", "Never") != "IfChanged";
       const double hashing =
           std::min(MD5_PART * traffic.GetSeconds(Phase::Prepare), traffic.bytes / SLOW_MD5);
       const double total = traffic.GetTotalSeconds();
-      std::optional<Judgement> judgement =
-          JudgeIf(facts.Get("StoreMD5ForAttachments", true) && total > 0 &&
-                      traffic.instances >= MINIMUM_INSTANCES &&
-                      traffic.bytes >= LARGE_INSTANCE * traffic.instances &&
-                      hashing >= MINIMUM_HASHING_SHARE * total,
-                  {{"MeanSize", traffic.bytes / traffic.instances},
-                   {"EstimatedHashing", hashing / traffic.instances},
-                   {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
-                   {"HashingShare", hashing / total}},
-                  EstimateCost(hashing, total, traffic));
-
-      // With which Orthanc does not start without the sums
-      if (judgement && facts.Get<std::string>("OverwriteInstances", "Never") == "IfChanged")
-      {
-        judgement->document = MakeOption("StoreMD5ForAttachments", false);
-        judgement->document["OverwriteInstances"] = "Never";
-      }
-
-      return judgement;
+      return JudgeIf(areSpare && total > 0 && traffic.instances >= MINIMUM_INSTANCES &&
+                         traffic.bytes >= LARGE_INSTANCE * traffic.instances &&
+                         hashing >= MINIMUM_HASHING_SHARE * total,
+                     {{"MeanSize", traffic.bytes / traffic.instances},
+                      {"EstimatedHashing", hashing / traffic.instances},
+                      {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
+                      {"HashingShare", hashing / total}},
+                     EstimateCost(hashing, total, traffic));
     }
 
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Sockets/PeerAddress.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <netinet/in.h>
+#include <string_view>
+#include <sys/un.h>
 
 namespace OrthancPerf
 {
@@ -60,5 +65,24 @@ namespace OrthancPerf
     std::array<char, INET6_ADDRSTRLEN> text = {};
     inet_ntop(AF_INET6, ip.data(), text.data(), text.size());
     return text.data();
+  }
+
+
+  bool IsServiceOfMachine(const sockaddr* address, std::size_t size) noexcept
+  {
+    constexpr std::string_view FOLDERS[] = {"/run/systemd/", "/run/nscd/", "/var/run/nscd/",
+                                            "/var/lib/sss/"};
+    constexpr std::size_t BEGIN = offsetof(sockaddr_un, sun_path);
+
+    if (address->sa_family == AF_UNIX && size > BEGIN)
+    {
+      const std::string_view path(reinterpret_cast<const char*>(address) + BEGIN, size - BEGIN);
+      return std::any_of(std::begin(FOLDERS), std::end(FOLDERS),
+                         [path](std::string_view folder)
+                         { return path.substr(0, folder.size()) == folder; });
+    }
+
+    const PeerAddress peer = PeerAddress::From(address, size);
+    return address->sa_family == AF_INET && peer.ip[12] == 169 && peer.ip[13] == 254;
   }
 }

@@ -44,4 +44,10 @@ namespace OrthancPerf
 
     std::string ToString() const;  // "127.0.0.1", "::1"; without the port
   };
+
+  // Whether the machine or its cloud is asked there, whatever a program stores or looks up: for
+  // names, over Unix sockets (nss-resolve(8), nscd(8), sssd(8)), or for credentials, at a
+  // link-local address (169.254.0.0/16 of RFC 3927), as Amazon's library does before it signs a
+  // request
+  bool IsServiceOfMachine(const sockaddr* address, std::size_t size) noexcept;
 }

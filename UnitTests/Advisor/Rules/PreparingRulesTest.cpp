@@ -46,9 +46,8 @@ namespace OrthancPerf
     SetTraffic(MakeLarge());
     evidence_.facts.orthancVersion = "1.13.0";
     EXPECT_FALSE(Judge("md5").remedy.document.isMember("OverwriteInstances"));
-    EXPECT_NE(std::string::npos, Judge("md5").remedy.text.find("\"IfChanged\""));
     evidence_.facts.configuration["OverwriteInstances"] = "IfChanged";
-    EXPECT_EQ("Never", Judge("md5").remedy.document["OverwriteInstances"].asString());
+    EXPECT_FALSE(IsFound("md5"));
   }
 
   TEST_F(Md5RuleTest, IsSilentWhereSumsAreOffOrWorthTheirTime)

@@ -105,7 +105,7 @@ namespace OrthancPerf
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
     const Finding finding = Judge("engine-switched-off");
-    EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
+    EXPECT_EQ("Transcoding engines are switched off: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
 

@@ -213,6 +213,7 @@ namespace OrthancPerf
       EXPECT_EQ(misbehaving.GetReason(deed).substr(0, reason.size()), reason);
       const std::string next = misbehaving.GetFile("pid");
       EXPECT_NE(next, pid) << deed.substr(0, 10);
+      EXPECT_NE(0, kill(std::stoi(pid), 0)) << deed.substr(0, 10);
       pid = next;
     }
   }
