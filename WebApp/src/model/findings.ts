@@ -60,16 +60,23 @@ export function getDirection(id: string): Direction {
   return /-sending$|^receiver-/.test(id) ? 'Send' : 'Receive';
 }
 
-// Those about requests that read: no image tells whether they are gone
-export function isOfRequests(id: string): boolean {
-  return id === 'slow-reads' || id === 'answer-compression';
-}
+// Of those that the plugin does not look for while their remedy is in force: what is not seen is not gone
+export const UNWATCHED: Readonly<Partial<Record<string, string>>> = {
+  'ingest-memory': 'While a budget is set, the plugin no longer looks for this.',
+  'answer-compression': 'At a level of the tuning, the plugin no longer measures this.',
+};
 
-// What its cost is a share of
+// Other than the time of all instances in that direction
+const BASES: Readonly<Partial<Record<string, string>>> = {
+  'slow-reads': 'of the time of requests',
+  'answer-compression': 'of the time of such requests',
+  'failed-instances': 'of the images',
+  'stuck-instances': 'of the time with these waits and the senders’ pauses',
+};
+
+// What its cost is a share of; between two sent images, the pauses are Orthanc's own
 export function describeBase(id: string): string {
-  return isOfRequests(id)
-    ? 'of the time of requests'
-    : id === 'failed-instances' ? 'of the images' : 'of the time with the senders’ pauses';
+  return BASES[id] ?? `of the time with the ${getDirection(id) === 'Send' ? '' : 'senders’ '}pauses`;
 }
 
 export const PROOF = 20; // images after a change, before anything is said of its outcome

@@ -54,20 +54,25 @@ export interface RequestRow {
   finished: number;
   client: string; // its product, or its address
   address: string; // where that is not the client
-  status: number | undefined;
+  status: string | undefined; // of DIMSE, as the standard writes it
+  hasFailed: boolean;
   size: number;
   time: number;
   parts: readonly PhasePart[];
 }
 
+const CANCELLED = 0xfe00; // by the client of a DIMSE request
+
 function toRow({ Class, Status, Address, Product, Size, FinishedAt, Duration, Phases }: ReadRequest): RequestRow {
+  const isDimse = Class.startsWith('c-');
   return {
     key: `${FinishedAt} ${Class} ${Address}`,
     name: Class,
     finished: parseMoment(FinishedAt),
     client: Product ?? Address,
     address: Product === undefined ? '' : Address,
-    status: Status,
+    status: isDimse && Status !== undefined ? `0x${Status.toString(16).toUpperCase().padStart(4, '0')}` : Status?.toString(),
+    hasFailed: isDimse ? (Status ?? 0) !== 0 && Status !== CANCELLED : (Status ?? 0) >= 500,
     size: Size,
     time: Duration,
     parts: split(Phases),

@@ -5,7 +5,6 @@ import { computed } from 'vue';
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Peer, ToldChange, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
-import { isOfRequests } from '../model/findings';
 import { parseMoment, toMoment } from '../model/format';
 import { countImages } from '../model/peers';
 import { describeChange } from '../model/tuning';
@@ -88,7 +87,7 @@ export async function applyChange(patch: JsonObject): Promise<boolean> {
 export async function applyFinding(findings: readonly [Finding, ...Finding[]]): Promise<void> {
   const finding = findings[0];
   const { Tuning: document } = finding.Remedy;
-  if (document !== undefined && (await applyChange(document)) && !isOfRequests(finding.ID)) {
+  if (document !== undefined && (await applyChange(document))) {
     const others = state.applied.filter(({ id }) => id !== finding.ID);
     const time = state.changes.at(-1)?.Time ?? state.seconds.Receive.at(-1)?.time ?? now();
     const peers = findings.flatMap(({ Peer }) => Peer ?? []);

@@ -25,9 +25,11 @@ test('the same finding of several peers is one, the costliest first', () => {
 });
 
 test('a cost names what it is a share of', () => {
-  expect(['slow-reads', 'answer-compression', 'failed-instances', 'delayed-ack-sending'].map(describeBase)).toEqual([
-    'of the time of requests', 'of the time of requests', 'of the images', 'of the time with the senders’ pauses',
+  expect(['slow-reads', 'answer-compression', 'failed-instances', 'stuck-instances', 'delayed-ack'].map(describeBase)).toEqual([
+    'of the time of requests', 'of the time of such requests', 'of the images',
+    'of the time with these waits and the senders’ pauses', 'of the time with the senders’ pauses',
   ]);
+  expect(['delayed-ack-sending', 'receiver-bottleneck'].map(describeBase)).toEqual(Array(2).fill('of the time with the pauses'));
 });
 
 test('where the remedies differ, the findings do', () => {

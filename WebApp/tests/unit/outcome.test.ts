@@ -112,18 +112,32 @@ test('nothing is called well while Orthanc does not answer', async () => {
   expect(await renderToString(createSSRApp(FindingsPanel))).not.toContain('✓');
 });
 
-test('no factor of images is told of a finding about requests', async () => {
+test('what is no longer looked for after a change is applied, and not gone', async () => {
+  const { state } = await import('../../src/store/state');
+  const applied = { ...APPLIED, id: 'ingest-memory', document: { Memory: { IngestBudget: '25%' } } };
+  await render([...SLOW, ...Array<number>(9).fill(9)], applied);
+  state.tuning = { ...makeTuning(), Memory: { IngestBudget: '25%', IngestWaitSeconds: 30 } };
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  const html = await renderToString(createSSRApp(FindingsPanel));
+  expect(html).toMatch(/Applied: Stalls.*While a budget is set, the plugin no longer looks for this\./);
+  expect(html).not.toMatch(/Gone|solved|×|✓/);
+});
+
+test('of a level for answers, nothing is promised, and no factor of images is told', async () => {
   const { state } = await import('../../src/store/state');
   const { applyFinding } = await import('../../src/store/changes');
   const tuning = { ...makeTuning(), Answers: { ArchiveLevel: 1, HttpLevel: 1, PreviewLevel: 'default' } };
   const finding: Finding = { ...FINDING, ID: 'answer-compression', Remedy: { Kind: 'Tuning', Tuning: { Answers: { ArchiveLevel: 1 } }, Text: '' } };
-  vi.stubGlobal('fetch', ({ pathname }: URL) => Promise.resolve(Response.json(pathname === '/perf/history' ? makeHistory(1000, SLOW) : tuning)));
+  const answers: Record<string, unknown> = { '/perf/history': makeHistory(1000, SLOW), '/perf/peers': [] };
+  vi.stubGlobal('fetch', ({ pathname }: URL) => Promise.resolve(Response.json(answers[pathname] ?? tuning)));
   await applyFinding([finding]);
   vi.unstubAllGlobals();
-  expect([state.isMessageProblem, state.applied]).toEqual([false, []]);
-  state.findings = [finding];
+  expect(state.isMessageProblem).toBe(false);
   const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
-  const html = await renderToString(createSSRApp(FindingsPanel));
-  expect(html).toContain('The finding disappears when new requests show that it helped.');
-  expect(html).not.toContain('×');
+  for (const findings of [[finding], []]) {
+    state.findings = findings;
+    const html = await renderToString(createSSRApp(FindingsPanel));
+    expect(html).toMatch(/Applied.*At a level of the tuning, the plugin no longer measures this\./);
+    expect(html).not.toMatch(/×|disappears|Waiting|Gone/);
+  }
 });

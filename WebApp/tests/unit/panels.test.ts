@@ -3,7 +3,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createSSRApp, type Component } from 'vue';
 import { renderToString } from 'vue/server-renderer';
-import type { Peer, PeerTraffic, Status, Traffic } from '../../src/model/answers';
+import type { Peer, PeerTraffic, Served, Status, Traffic } from '../../src/model/answers';
 
 const NONE = { Instances: 0, Bytes: 0, InstancesPerSecond: 0, BytesPerSecond: 0, Outcomes: { Stored: 0, Discarded: 0, Failed: 0 } };
 const LATENCY = { Count: 4, Total: 0.4, P50: 0.1, P90: 0.1 };
@@ -55,4 +55,19 @@ test('the peers that share the name "other" cannot be picked', async () => {
   const html = await render(() => import('../../src/components/PeersPanel.vue'), [], peers);
   expect(html.match(/class="pick"/g)).toHaveLength(1);
   expect(html).toContain('other');
+});
+
+test('a cancelled query is not red, and the waits of DIMSE have their meaning', async () => {
+  const { state } = await import('../../src/store/state');
+  const make = (Class: string, Status: number) => ({
+    Class, Status, Address: '', Size: 1, FinishedAt: '20261121T113510.000000', Duration: 1, Phases: {},
+  });
+  state.served = {
+    Classes: { 'c-find': { Requests: 1, Failed: 0, Bytes: 1, ClientWait: 1, PhaseTimes: { Send: 1 } } },
+    Latest: [make('c-find', 0xfe00), make('file', 503)], Slowest: [],
+  } as Served;
+  const html = await render(() => import('../../src/components/ServedPanel.vue'), []);
+  expect(html).toContain('or, with DIMSE, Orthanc waited for responses');
+  expect(html).toMatch(/class="figure"[^>]*>0xFE00</);
+  expect(html).toMatch(/class="bad figure"[^>]*>503</);
 });

@@ -35,9 +35,18 @@ test('requests are listed with the time of each phase, the latest first, the slo
   const served = { Classes: {}, Latest: requests, Slowest: requests };
   const rows = listRequests(served, 'Latest');
   expect(rows.map(({ client, address, status }) => [client, address, status])).toEqual([
-    ['curl', '10.0.0.7', 500], ['10.0.0.7', '', undefined],
+    ['curl', '10.0.0.7', '500'], ['10.0.0.7', '', undefined],
   ]);
   expect(rows[0]?.parts.map(({ info, time }) => [info.name, time])).toEqual([['Work', 0.1], ['Send', 0.2]]);
   expect(listRequests(served, 'Slowest').map(({ client }) => client)).toEqual(['10.0.0.7', 'curl']);
   expect(listRequests(undefined, 'Latest')).toEqual([]);
+});
+
+test.each([
+  ['file', 499, '499', false], ['file', 500, '500', true], ['file', undefined, undefined, false],
+  ['c-find', 0, '0x0000', false], ['c-find', 0xfe00, '0xFE00', false], ['c-move', 0x122, '0x0122', true],
+  ['c-get', undefined, undefined, false],
+])('%s with status %s is shown as %s; failed: %s', (Class, Status, status, hasFailed) => {
+  const request: ReadRequest = { Class, ...(Status !== undefined && { Status }), Address: '', Size: 1, FinishedAt: '20261121T113510.000000', Duration: 1, Phases: {} };
+  expect(listRequests({ Classes: {}, Latest: [request], Slowest: [] }, 'Latest')[0]).toMatchObject({ status, hasFailed });
 });
