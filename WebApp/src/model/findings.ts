@@ -64,6 +64,7 @@ export function getDirection(id: string): Direction {
 export const UNWATCHED: Readonly<Partial<Record<string, string>>> = {
   'ingest-memory': 'While a budget is set, the plugin no longer looks for this.',
   'answer-compression': 'At a level of the tuning, the plugin no longer measures this.',
+  transcoding: 'With the engine "auto", the plugin no longer looks for this.',
 };
 
 // Other than the time of all instances in that direction

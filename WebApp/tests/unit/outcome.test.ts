@@ -123,6 +123,13 @@ test('what is no longer looked for after a change is applied, and not gone', asy
   expect(html).not.toMatch(/Gone|solved|×|✓/);
 });
 
+test('with the engine "auto", transcoding is not gone', async () => {
+  const applied = { ...APPLIED, id: 'transcoding', document: { IngestTranscoding: { Engine: 'auto' } } };
+  const html = await render([...SLOW, ...Array<number>(9).fill(9)], applied);
+  expect(html).toMatch(/Applied: Stalls.*the plugin no longer looks for this\./);
+  expect(html).not.toMatch(/Gone|✓/);
+});
+
 test('of a level for answers, nothing is promised, and no factor of images is told', async () => {
   const { state } = await import('../../src/store/state');
   const { applyFinding } = await import('../../src/store/changes');
