@@ -21,7 +21,6 @@ namespace
   // threads that it does not have.
   PluginContext* plugin = nullptr;
 
-
   // Runs the body of a callback, if the plugin is there
   template <typename Body>
   void Guard(const char* callback, const Body& body) noexcept
@@ -31,7 +30,6 @@ namespace
       plugin->Guard(callback, [&] { body(*plugin); });
     }
   }
-
 
   // The headers of an HTTP request, as Orthanc hands them over: their names are in lower case
   struct RequestHeaders
@@ -49,7 +47,6 @@ namespace
     }
   };
 
-
   // DICOM PS3.18 section 10.5: to ".../studies" or ".../studies/{UID}", whatever the root
   bool IsStow(const char* uri, const RequestHeaders& headers) noexcept
   {
@@ -58,7 +55,6 @@ namespace
     return type != nullptr && std::strstr(uri, "/studies") != nullptr &&
            strncasecmp(type, MULTIPART.data(), MULTIPART.size()) == 0;
   }
-
 
   // Nothing: it does more than to read
   std::optional<ReadingRequest> FindReading(OrthancPluginHttpMethod method, const char* uri,
@@ -86,10 +82,8 @@ namespace
     return request;
   }
 
-
   static_assert(OrthancPluginInstanceOrigin_WebDav - OrthancPluginInstanceOrigin_Unknown ==
                 static_cast<int>(Origin::WebDav));
-
 
   Origin ToOrigin(OrthancPluginInstanceOrigin origin)
   {
@@ -97,7 +91,6 @@ namespace
     return place > 0 && place < static_cast<int>(ORIGIN_COUNT) ? static_cast<Origin>(place)
                                                                : Origin::Unknown;
   }
-
 
   // What Orthanc knows of an instance in its filter and in its stored callback: the latter has an
   // identifier, and of C-STORE the peer's address
@@ -128,7 +121,6 @@ namespace
     return known;
   }
 
-
   std::int32_t OnHttpRequest(OrthancPluginHttpMethod method, const char* uri, const char* ip,
                              std::uint32_t headersCount, const char* const* headersKeys,
                              const char* const* headersValues, std::uint32_t, const char* const*,
@@ -146,7 +138,6 @@ namespace
 
     return 1;
   }
-
 
   // A filter of its own, and behind those of other plugins: it may wait, which who is refused need
   // not, and only who was let in may take memory. Orthanc holds a lock of its filters meanwhile,
@@ -169,7 +160,6 @@ namespace
     return isLetOn ? 1 : 0;
   }
 
-
   OrthancPluginReceivedInstanceAction OnReceivedInstance(OrthancPluginMemoryBuffer64* replacement,
                                                          const void* data, std::uint64_t size,
                                                          OrthancPluginInstanceOrigin origin)
@@ -190,7 +180,6 @@ namespace
     return action;
   }
 
-
   // Orthanc asks the next transcoder, or does it itself, if this is no success
   OrthancPluginErrorCode OnTranscode(OrthancPluginMemoryBuffer* transcoded, const void* data,
                                      std::uint64_t size, const char* const* syntaxes,
@@ -209,7 +198,6 @@ namespace
     return code;
   }
 
-
   std::int32_t OnIncomingInstance(const OrthancPluginDicomInstance* instance)
   {
     Guard("IncomingInstanceFilter",
@@ -220,7 +208,6 @@ namespace
           });
     return 1;  // keep
   }
-
 
   OrthancPluginErrorCode OnStoredInstance(const OrthancPluginDicomInstance* instance,
                                           const char* instanceId)
@@ -236,7 +223,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-
   OrthancPluginErrorCode OnRest(OrthancPluginRestOutput* output, const char* url,
                                 const OrthancPluginHttpRequest* request)
   {
@@ -251,12 +237,10 @@ namespace
     return code;
   }
 
-
   void OnRefreshMetrics()
   {
     Guard("RefreshMetrics", [](PluginContext& context) { context.RefreshOrthancMetrics(); });
   }
-
 
   // The hooks that have to come after those of all other plugins, which are loaded by now.
   // Orthanc has room for one received-instance callback only: another plugin that wants it gets
@@ -284,7 +268,6 @@ namespace
     return isReceivedFree ? "" : "another plugin holds Orthanc's only received-instance callback";
   }
 
-
   OrthancPluginErrorCode OnChange(OrthancPluginChangeType change, OrthancPluginResourceType,
                                   const char*)
   {
@@ -301,7 +284,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-
   void RegisterHooks(PluginContext& context)
   {
     OrthancPluginContext* const orthanc = context.orthanc.GetContext();
@@ -316,7 +298,6 @@ namespace
     OrthancPluginRegisterRestCallbackNoLock(orthanc, "/perf(|/.*)", OnRest);
     OrthancPluginRegisterRefreshMetricsCallback(orthanc, OnRefreshMetrics);
   }
-
 
   // Zero: loaded. Anything else stops Orthanc's start.
   std::int32_t Initialize(OrthancPluginContext* context)
@@ -350,7 +331,6 @@ namespace
   }
 }
 
-
 extern "C"
 {
   __attribute__((visibility("default"))) std::int32_t
@@ -377,18 +357,15 @@ extern "C"
     }
   }
 
-
   __attribute__((visibility("default"))) void OrthancPluginFinalize()
   {
     const std::unique_ptr<PluginContext> last(std::exchange(plugin, nullptr));
   }
 
-
   __attribute__((visibility("default"))) const char* OrthancPluginGetName()
   {
     return PLUGIN_NAME;
   }
-
 
   __attribute__((visibility("default"))) const char* OrthancPluginGetVersion()
   {

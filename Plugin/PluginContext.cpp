@@ -40,13 +40,11 @@ namespace OrthancPerf
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
 
-
     std::string ReadWhole(const char* path)
     {
       std::ifstream file(path, std::ios::binary);
       return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
-
 
     TuningPersistence MakePersistence(const Orthanc& orthanc)
     {
@@ -57,7 +55,6 @@ namespace OrthancPerf
               }};
     }
   }
-
 
   PluginContext::PluginContext(OrthancPluginContext* context,
                                const Json::Value& orthancConfiguration,
@@ -121,7 +118,6 @@ namespace OrthancPerf
     }
   }
 
-
   void PluginContext::Start(const std::string& transcodingProblem)
   {
     LoadTuning();
@@ -155,20 +151,17 @@ namespace OrthancPerf
     advisorSources_.ReadServed();
   }
 
-
   void PluginContext::Post(BackgroundThread& thread, const char* callback,
                            BackgroundThread::Work work)
   {
     thread.Post([this, callback, work = std::move(work)] { Guard(callback, work); });
   }
 
-
   void PluginContext::Repeat(BackgroundThread& thread, const char* callback, Duration pause,
                              BackgroundThread::Work work)
   {
     thread.Repeat(pause, [this, callback, work = std::move(work)] { Guard(callback, work); });
   }
-
 
   // Orthanc calls this with a lock held (1.10.1: changeCallbackMutex_) that a job which begins or
   // ends may wait for, with the locks held that a question to Orthanc waits for. So a question that
@@ -181,7 +174,6 @@ namespace OrthancPerf
     asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
     checking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
   }
-
 
   void PluginContext::OnCallbackFailure(const char* callback, const char* reason) noexcept
   {
@@ -200,13 +192,11 @@ namespace OrthancPerf
     }
   }
 
-
   void PluginContext::Warn(const std::string& warning)
   {
     orthanc.LogWarning(warning);
     state.AddWarning(warning);
   }
-
 
   void PluginContext::OnTuningChanged(const Tuning& tuning) noexcept
   {
@@ -233,7 +223,6 @@ namespace OrthancPerf
           });
   }
 
-
   void PluginContext::WarnOfProbe()
   {
     Warn("the socket probe cannot be installed: " + probe_.GetProblem() +
@@ -241,14 +230,12 @@ namespace OrthancPerf
          "phases that need the probe are absent");
   }
 
-
   std::optional<std::set<std::string>> PluginContext::ListJobTypes()
   {
     return AskElsewhere<std::set<std::string>>(
         [this](BackgroundThread::Work work) { Post(working_, "WatchingJobs", std::move(work)); },
         [this] { return orthanc.ListJobTypes(); }, PATIENCE_FOR_JOBS);
   }
-
 
   void PluginContext::LoadTuning()
   {
@@ -275,7 +262,6 @@ namespace OrthancPerf
     }
   }
 
-
   void PluginContext::ReadStore()
   {
     advisorSources_.ReadStore();
@@ -287,7 +273,6 @@ namespace OrthancPerf
       LoadTuning();
     }
   }
-
 
   // Orthanc answers from its memory, but with a lock that a change of its modalities holds while
   // the database writes it
@@ -304,7 +289,6 @@ namespace OrthancPerf
     }
   }
 
-
   void PluginContext::SetDestinations(const std::vector<Destination>& destinations)
   {
     std::vector<std::string> titles;
@@ -314,13 +298,11 @@ namespace OrthancPerf
     connections.events.SetDestinations(destinations);
   }
 
-
   void PluginContext::LimitMemory(const MemoryTuning& settings)
   {
     probe_.admission.Set(settings.ingestBudget.Resolve(ReadMemoryLimit()), settings.ingestWait);
     RegisterUploadFilter();
   }
-
 
   // Behind the filters that are registered at the start. Not before there is a budget: Orthanc
   // (1.10.1 to 1.13.0) lets no request in while a filter is registered and another plugin's is
@@ -336,7 +318,6 @@ namespace OrthancPerf
                      });
     }
   }
-
 
   // Not before somebody wants it: with a transcoder that declines everything, Orthanc would still
   // write anew what it has parsed, for the transcoder to read, and take other ways when it can't
@@ -357,7 +338,6 @@ namespace OrthancPerf
       state.SetHook("Transcoder", true);
     }
   }
-
 
   void PluginContext::Settle(Duration quiet) noexcept
   {

@@ -16,7 +16,6 @@ namespace OrthancPerf
     }
   }
 
-
   void PluginContext::RegisterRoutes(const PerfConfiguration& configuration)
   {
     Json::Value versions;
@@ -45,7 +44,6 @@ namespace OrthancPerf
     RegisterDashboardResource(router, GetDashboardFiles());
   }
 
-
   MetricFigures PluginContext::GatherMetrics()
   {
     MetricFigures figures;
@@ -67,7 +65,6 @@ namespace OrthancPerf
     return figures;
   }
 
-
   void PluginContext::Look()
   {
     const Snapshot snapshot = {connections.ListOpen(Clock::now()),
@@ -81,7 +78,6 @@ namespace OrthancPerf
     evidence_.Look(snapshot);
   }
 
-
   Evidence PluginContext::GatherEvidence()
   {
     Evidence evidence = evidence_.Gather();
@@ -90,7 +86,6 @@ namespace OrthancPerf
     advisorSources_.AddTo(evidence);
     return evidence;
   }
-
 
   void PluginContext::RefreshOrthancMetrics()
   {

@@ -29,7 +29,6 @@ namespace OrthancPerf
                  : "";
     }
 
-
     // Whether Orthanc refuses an instance that it has: its default. A boolean; from 1.13.0 on also
     // a text. "IfChanged" compares the file that is to be stored, which has to be made for that.
     bool KeepsWhatItHas(const Json::Value& orthancConfiguration)
@@ -38,7 +37,6 @@ namespace OrthancPerf
       return overwrites.isString() ? overwrites.asString() == "Never"
                                    : !overwrites.isBool() || !overwrites.asBool();
     }
-
 
     TranscodingRecord Describe(const TranscodingReport& report)
     {
@@ -52,7 +50,6 @@ namespace OrthancPerf
       return transcoding;
     }
   }
-
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker,
                                          ListJobTypes listJobTypes,
@@ -75,7 +72,6 @@ namespace OrthancPerf
     selfTest_ = std::async(std::launch::async, [this] { engines_.TestAll(); }).share();
   }
 
-
   void TranscodingContext::Start(const std::string& problem)
   {
     if (problem_.empty())
@@ -87,19 +83,16 @@ namespace OrthancPerf
     report_ = std::async(std::launch::async, [this] { ReportEngines(); });
   }
 
-
   TranscodingContext::~TranscodingContext()
   {
     engines_.Stop();  // or the self-test might take a while
   }
-
 
   void TranscodingContext::Tidy() noexcept
   {
     const TimePoint hanging = Clock::now() - PATIENCE_WITH_ENGINES;
     engines_.Tidy(stoppedAt_.load() <= hanging ? hanging : TimePoint::min());
   }
-
 
   void TranscodingContext::SetSettings(const IngestTranscoding& settings)
   {
@@ -116,13 +109,11 @@ namespace OrthancPerf
     }
   }
 
-
   void TranscodingContext::Check(const IngestTranscoding& settings) const
   {
     selfTest_.wait();
     engines_.Check(settings);
   }
-
 
   bool TranscodingContext::TranscodeReceived(Origin origin, const ReceivedFile& file,
                                              OrthancPluginMemoryBuffer64& replacement)
@@ -145,7 +136,6 @@ namespace OrthancPerf
     return HandOver(transcoding, replacement);
   }
 
-
   bool TranscodingContext::TranscodeFor(const void* data, std::size_t size,
                                         const std::vector<std::string>& syntaxes,
                                         OrthancPluginMemoryBuffer& target)
@@ -167,7 +157,6 @@ namespace OrthancPerf
     return HandOver(transcoding, target);
   }
 
-
   TranscodingSources TranscodingContext::GetSources() const
   {
     return {engines_, failures_, lock_, [this] { return IsTested(); },
@@ -176,7 +165,6 @@ namespace OrthancPerf
               return GetProblem();
             }};
   }
-
 
   std::string TranscodingContext::GetProblem() const
   {
@@ -188,7 +176,6 @@ namespace OrthancPerf
     return problem_.empty() && IsTested() ? FindMissingEngine(*transcoder_.GetSettings())
                                           : problem_;
   }
-
 
   // What the engines there are cannot do of what the settings ask for; empty: nothing. When the
   // engines have been tested.
@@ -212,7 +199,6 @@ namespace OrthancPerf
       return error.what();
     }
   }
-
 
   // Whether the index has it. New instances must not pay for that, however far away the database
   // is. So after "not there", or a failure, nothing is asked for a hundred times as long as the
@@ -245,19 +231,16 @@ namespace OrthancPerf
     return false;
   }
 
-
   bool TranscodingContext::IsTested() const
   {
     return selfTest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
-
 
   void TranscodingContext::OnTranscoding(const TranscodingReport& report) noexcept
   {
     metrics_.OnTranscoding(report);
     failures_.OnTranscoding(report);
   }
-
 
   // What Orthanc itself makes of stored instances is not received. For a replacement, it would
   // forget of which instance it was made (ServerContext::Store, 1.10.1 to 1.13.0: metadata are not
@@ -278,7 +261,6 @@ namespace OrthancPerf
            (origin == Origin::Lua && types->count("SequenceOfOperations") != 0);
   }
 
-
   void TranscodingContext::FindLock(bool mayRedirect)
   {
     if (!mayRedirect)
@@ -295,7 +277,6 @@ namespace OrthancPerf
             lock_.GetProblem());
     }
   }
-
 
   // Once the engines are tested: what the log has to say of the settings
   void TranscodingContext::ReportEffect(const IngestTranscoding& settings) const
@@ -317,7 +298,6 @@ namespace OrthancPerf
                           "whose UID other objects and storage commitment do not know");
     }
   }
-
 
   void TranscodingContext::ReportEngines()
   {
@@ -351,7 +331,6 @@ namespace OrthancPerf
     isReported_ = true;
     ReportEffect(*transcoder_.GetSettings());
   }
-
 
   // Whether Orthanc has the file: it may have no memory for it, or none for one of 4 GB. Adds the
   // transcoding to the timeline of the instance on this thread, if there is one.

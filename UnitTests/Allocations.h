@@ -15,7 +15,6 @@ namespace OrthancPerf
     static thread_local std::size_t left;
   };
 
-
   // On this thread, as long as this object
   class NoMemory
   {

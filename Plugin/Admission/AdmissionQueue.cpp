@@ -11,12 +11,10 @@ namespace OrthancPerf
     constexpr std::uint64_t LARGEST = std::uint64_t{1} << 50U;
   }
 
-
   AdmissionQueue::AdmissionQueue(std::size_t capacity) : capacity_(capacity)
   {
     messages_.reserve(capacity);
   }
-
 
   void AdmissionQueue::Set(std::uint64_t limit, Duration timeout) noexcept
   {
@@ -26,13 +24,11 @@ namespace OrthancPerf
     UpdateActivity();
   }
 
-
   void AdmissionQueue::Stop() noexcept
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     isStopped_ = true;
   }
-
 
   void AdmissionQueue::Clear() noexcept
   {
@@ -42,13 +38,11 @@ namespace OrthancPerf
     UpdateActivity();
   }
 
-
   AdmissionQueue::Reply AdmissionQueue::AskForPiece(int fd, std::uint64_t received,
                                                     TimePoint now) noexcept
   {
     return Ask(fd, received, received + PIECE, now);
   }
-
 
   AdmissionQueue::Reply AdmissionQueue::AskForAll(int fd, std::uint64_t size,
                                                   TimePoint now) noexcept
@@ -57,7 +51,6 @@ namespace OrthancPerf
         size <= PIECE ? Reply{Answer::Go, ALL} : Ask(fd, 0, std::min(size, LARGEST), now);
     return {reply.answer, ALL};
   }
-
 
   void AdmissionQueue::Release(int fd) noexcept
   {
@@ -68,7 +61,6 @@ namespace OrthancPerf
       Reserve(*message, 0);
     }
   }
-
 
   void AdmissionQueue::Close(int fd) noexcept
   {
@@ -82,7 +74,6 @@ namespace OrthancPerf
     }
   }
 
-
   AdmissionFigures AdmissionQueue::GetFigures() const noexcept
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -93,7 +84,6 @@ namespace OrthancPerf
                                                                { return message.isQueued; }));
     return figures;
   }
-
 
   // "received": 0 if nothing is read before all of "wanted" is reserved
   AdmissionQueue::Reply AdmissionQueue::Ask(int fd, std::uint64_t received, std::uint64_t wanted,
@@ -137,20 +127,17 @@ namespace OrthancPerf
     return {Answer::Wait, 0};
   }
 
-
   AdmissionQueue::Messages::iterator AdmissionQueue::Find(int fd) noexcept
   {
     return std::find_if(messages_.begin(), messages_.end(),
                         [fd](const Message& message) { return message.fd == fd; });
   }
 
-
   AdmissionQueue::Messages::iterator AdmissionQueue::FindHead() noexcept
   {
     return std::find_if(messages_.begin(), messages_.end(),
                         [](const Message& message) { return message.isQueued; });
   }
-
 
   // What came before there was a limit is in memory, and counts
   AdmissionQueue::Messages::iterator AdmissionQueue::Enter(int fd, std::uint64_t received,
@@ -164,7 +151,6 @@ namespace OrthancPerf
     UpdateActivity();
     return std::prev(messages_.end());
   }
-
 
   // Rules 2 to 4
   bool AdmissionQueue::MayGo(Messages::iterator message, std::uint64_t wanted) noexcept
@@ -195,7 +181,6 @@ namespace OrthancPerf
     return message->isOverLimit;
   }
 
-
   void AdmissionQueue::CountWait(Messages::iterator message, TimePoint now) noexcept
   {
     const Duration waited = message->isQueued ? now - message->askedAt : Duration::zero();
@@ -207,7 +192,6 @@ namespace OrthancPerf
       message->atHead += waited;
     }
   }
-
 
   void AdmissionQueue::Queue(Message& message, TimePoint now) noexcept
   {
@@ -226,7 +210,6 @@ namespace OrthancPerf
     }
   }
 
-
   // A message never gives back before Release or Close: what was read is in memory
   void AdmissionQueue::Reserve(Message& message, std::uint64_t bytes) noexcept
   {
@@ -234,7 +217,6 @@ namespace OrthancPerf
     figures_.held += (reserved - message.bytes) * COPIES;
     message.bytes = reserved;
   }
-
 
   void AdmissionQueue::UpdateActivity() noexcept
   {

@@ -24,7 +24,6 @@ namespace OrthancPerf
     std::uint64_t givenUp = 0;           // messages admitted over the limit after the timeout
   };
 
-
   // A semaphore of bytes: a message that is larger than PIECE reserves memory before it is read
   // on, first come, first served. It is known by the file descriptor of its connection.
   //

@@ -11,7 +11,6 @@ namespace OrthancPerf
   {
     constexpr std::uint64_t NO_LIMIT = std::numeric_limits<std::uint64_t>::max();
 
-
     // "max", or a file that is not there, is no limit
     std::uint64_t ReadLimit(const std::string& path)
     {
@@ -19,7 +18,6 @@ namespace OrthancPerf
       std::uint64_t limit = 0;
       return file >> limit ? limit : NO_LIMIT;
     }
-
 
     // The least limit of a group and of all that it is in: "/a/b", "/a" and "/". In a container the
     // path may be the host's, and the container's own group is what it sees as "/".
@@ -36,7 +34,6 @@ namespace OrthancPerf
       return limit;
     }
 
-
     // /proc/meminfo, proc(5): "MemTotal:       24689764 kB"
     std::uint64_t ReadMachine(const std::string& proc)
     {
@@ -46,7 +43,6 @@ namespace OrthancPerf
       return file >> key >> kibibytes && key == "MemTotal:" ? kibibytes * 1024 : NO_LIMIT;
     }
   }
-
 
   std::uint64_t ReadMemoryLimit(const std::string& proc, const std::string& controlGroups)
   {

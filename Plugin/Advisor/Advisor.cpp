@@ -18,13 +18,11 @@ namespace OrthancPerf
              std::make_tuple(-b.cost.shareOfIngestTime, std::cref(b.id), std::cref(b.peer));
     }
 
-
     bool IsOf(const FindingRecord& record, const Finding& finding)
     {
       return record.id == finding.id && record.peer == finding.peer;
     }
   }
-
 
   Advisor::Advisor(Gather gather, std::vector<Rule> rules, WallNow now) :
     gather_(std::move(gather)),
@@ -32,7 +30,6 @@ namespace OrthancPerf
     now_(std::move(now))
   {
   }
-
 
   std::vector<Finding> Advisor::Advise()
   {
@@ -50,7 +47,6 @@ namespace OrthancPerf
     return findings;
   }
 
-
   std::map<std::string, std::size_t> Advisor::CountFindings() const
   {
     const std::lock_guard lock(mutex_);
@@ -67,14 +63,12 @@ namespace OrthancPerf
     return counts;
   }
 
-
   std::vector<FindingRecord> Advisor::GetHistory() const
   {
     const std::lock_guard lock(mutex_);
     const std::size_t count = std::min(records_.size(), MAXIMUM_RECORDS);
     return {records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
-
 
   void Advisor::Remember(std::vector<Finding>& findings)
   {

@@ -30,7 +30,6 @@ namespace OrthancPerf
       return number;
     }
 
-
     // Looks at the open associations, two a second: 10 s
     constexpr double LOOKS_HALF_LIFE = 20;
 
@@ -43,13 +42,11 @@ namespace OrthancPerf
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
 
-
     // A mean in which the past counts less and less
     void Approach(double& mean, double value, double weight)
     {
       mean += (value - mean) / weight;
     }
-
 
     // "before": the total at the look before. The first ones of a process count in full.
     void AddRecent(double& recent, double& before, double total)
@@ -57,7 +54,6 @@ namespace OrthancPerf
       recent = recent * KEPT + total - std::exchange(before, total);
     }
   }
-
 
   KernelLimits KernelLimits::Read()
   {
@@ -68,7 +64,6 @@ namespace OrthancPerf
     return limits;
   }
 
-
   bool ServerFacts::IsOlderThan(const OrthancRelease& release) const
   {
     std::istringstream text(orthancVersion);
@@ -77,12 +72,10 @@ namespace OrthancPerf
     return text >> own[0] >> dot >> own[1] >> dot >> own[2] && own < release;
   }
 
-
   bool ServerFacts::IsStorageInDatabase() const
   {
     return configuration[databaseSection]["EnableStorage"] == Json::Value(true);
   }
-
 
   double ReadRunnableTasks()
   {
@@ -98,7 +91,6 @@ namespace OrthancPerf
     return std::max(runnable - 1, 0.0) / std::max(std::thread::hardware_concurrency(), 1U);
   }
 
-
   std::uint64_t ReadProcessMemory(const char* key)
   {
     std::ifstream file("/proc/self/status");
@@ -112,7 +104,6 @@ namespace OrthancPerf
     return file >> kibibytes ? kibibytes * 1024 : 0;
   }
 
-
   EvidenceCollector::EvidenceCollector(PeerStatistics& peers, std::size_t dicomThreads, Now now) :
     peers_(peers),
     dicomThreads_(dicomThreads),
@@ -121,7 +112,6 @@ namespace OrthancPerf
     starved_(now_())
   {
   }
-
 
   void EvidenceCollector::OnInstanceFinished(const FinishedInstance& instance)
   {
@@ -145,7 +135,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EvidenceCollector::OnRequestFinished(const FinishedRequest& request)
   {
     if (request.route == RouteClass::Archive || request.route == RouteClass::File)
@@ -155,7 +144,6 @@ namespace OrthancPerf
           ToSeconds(request.GetDuration());
     }
   }
-
 
   void EvidenceCollector::OnTuningChanged(const Tuning& tuning) noexcept
   {
@@ -176,7 +164,6 @@ namespace OrthancPerf
     tuning_ = tuning;
   }
 
-
   void EvidenceCollector::Look(const Snapshot& snapshot)
   {
     peers_.Look(snapshot.associations);
@@ -194,7 +181,6 @@ namespace OrthancPerf
     Approach(runnableTasks_, snapshot.runnableTasks, RUNNABLE_LOOKS);
     runnableWhileStarved_ = runnableTasks_ >= STARVED ? runnableTasks_ : runnableWhileStarved_;
   }
-
 
   void EvidenceCollector::LookAtLoad(const std::vector<OpenAssociation>& open, TimePoint now)
   {
@@ -218,7 +204,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EvidenceCollector::LookAtMemory(const Snapshot& snapshot, TimePoint now)
   {
     const AdmissionFigures& budget = snapshot.budget;
@@ -232,7 +217,6 @@ namespace OrthancPerf
     AddRecent(memory_.received, memoryTotals_.received, snapshot.received);
     AddRecent(memory_.givenUp, memoryTotals_.givenUp, static_cast<double>(budget.givenUp));
   }
-
 
   Evidence EvidenceCollector::Gather()
   {
@@ -265,7 +249,6 @@ namespace OrthancPerf
     return evidence;
   }
 
-
   void EvidenceCollector::CountConnection(const ServerRecord& database, TimePoint now)
   {
     databaseServer_ = database.server;
@@ -275,7 +258,6 @@ namespace OrthancPerf
       connections_[database.connection] = now;
     }
   }
-
 
   // Connections that are closed make room for others: a pool may renew its own
   DatabaseEvidence EvidenceCollector::GatherDatabase(TimePoint now)

@@ -35,7 +35,6 @@ namespace OrthancPerf
 
   using OrthancRelease = std::array<unsigned int, 3>;  // {1, 12, 2}
 
-
   // What is known of this Orthanc besides its traffic. A value.
   class ServerFacts
   {
@@ -71,7 +70,6 @@ namespace OrthancPerf
   // What this process has of memory, in bytes, by a key of /proc/self/status (proc(5)): "VmHWM:",
   // the most that it ever had; "RssAnon:", what is no file's. 0: not known.
   std::uint64_t ReadProcessMemory(const char* key);
-
 
   // The associations that peers have with Orthanc, as they were found by looking twice a second;
   // only moments count in which there was one
@@ -134,7 +132,6 @@ namespace OrthancPerf
       return peerTotals[static_cast<std::size_t>(direction)];
     }
   };
-
 
   // What is to be seen besides what finishes
   struct Snapshot

@@ -27,7 +27,6 @@ namespace OrthancPerf
     // A CT image has half a megabyte, a mammogram some 30: with less, the disk is as good as full
     constexpr std::uint64_t ROOM = std::uint64_t{16} << 20;
 
-
     int OpenFile(const std::string& folder)
     {
       const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -48,7 +47,6 @@ namespace OrthancPerf
       return named;
     }
 
-
     // Asked for, not taken: an image might come that needs it. A file system that does not know how
     // large it is has room.
     bool HasRoom(int descriptor)
@@ -65,7 +63,6 @@ namespace OrthancPerf
       return std::uint64_t{blocks} * disk.f_frsize >= ROOM;
     }
 
-
     bool CanWrite(int descriptor)
     {
       const std::array<char, 4096> block = {};
@@ -74,7 +71,6 @@ namespace OrthancPerf
              fsync(descriptor) == 0;
     }
   }
-
 
   struct HealthWatch::State
   {
@@ -108,14 +104,12 @@ namespace OrthancPerf
     }
   };
 
-
   struct HealthWatch::States
   {
     std::mutex mutex;
     std::condition_variable answered;
     std::vector<State> all;  // as many as there are parts, always
   };
-
 
   HealthWatch::HealthWatch(const std::vector<Part>& parts, Duration longest) :
     longest_(longest),
@@ -126,7 +120,6 @@ namespace OrthancPerf
       states_->all.push_back({part});
     }
   }
-
 
   HealthWatch::Health HealthWatch::Look(Duration patience)
   {
@@ -178,7 +171,6 @@ namespace OrthancPerf
     return health;
   }
 
-
   void HealthWatch::Ask(State& state)
   {
     const auto answer = [states = states_, &state](std::string problem)
@@ -215,7 +207,6 @@ namespace OrthancPerf
       answer(error.what());
     }
   }
-
 
   std::string TryToStore(const std::string& folder)
   {

@@ -64,7 +64,6 @@ namespace OrthancPerf
     const std::shared_ptr<States> states_;  // shared with those who are to answer
   };
 
-
   // Checks that a disk has 16 MiB left, and writes, syncs and removes a file of 4 KiB. The file has
   // no name if the file system supports that (O_TMPFILE, open(2)). Otherwise, as on NFS, it is
   // ".orthanc-perf-" and six characters for a moment. Returns the kernel's error, such as "No space

@@ -17,20 +17,17 @@ namespace OrthancPerf
     // No estimate promises more
     constexpr double MAXIMUM_GAIN = 100;
 
-
     double GetShareOfAll(double lost, const TrafficBucket& all)
     {
       const double total = all.GetSecondsWithPauses();
       return total > 0 ? std::clamp(lost / total, 0.0, 1.0) : 0;
     }
 
-
     bool IsIn(Scope scope, Direction direction)
     {
       return scope == Scope::BothWays ||
              scope == (direction == Direction::Receive ? Scope::Received : Scope::Sent);
     }
-
 
     std::string Format(const char* format, double value)
     {
@@ -39,7 +36,6 @@ namespace OrthancPerf
       return length < 0 ? std::string() : text.data();
     }
 
-
     std::string SaySize(double bytes)
     {
       constexpr double KIBIBYTE = 1024;
@@ -47,7 +43,6 @@ namespace OrthancPerf
       return bytes < MEBIBYTE ? Format("%.0f KiB", bytes / KIBIBYTE)
                               : Format("%.1f MiB", bytes / MEBIBYTE);
     }
-
 
     std::string SayNumber(double number, const std::string& unit)
     {
@@ -58,7 +53,6 @@ namespace OrthancPerf
              : unit == "count" ? Format("%.0f", number)
                                : Format("%.1f", number);
     }
-
 
     // A missing figure is left as it is, for a test to see
     std::string Say(const std::string& placeholder, const Judgement& judgement)
@@ -71,7 +65,6 @@ namespace OrthancPerf
              : end == std::string::npos ? value.asString()
                                         : SayNumber(value.asDouble(), placeholder.substr(end + 1));
     }
-
 
     std::string Fill(const std::string& text, const Judgement& judgement)
     {
@@ -91,7 +84,6 @@ namespace OrthancPerf
       return filled + text.substr(place);
     }
 
-
     std::string Render(const Json::Value& text, const Judgement& judgement)
     {
       if (!text.isArray())
@@ -110,7 +102,6 @@ namespace OrthancPerf
     }
   }
 
-
   Judgement::Judgement(Figures figures, const Cost& cost, const char* variant, Figures words) :
     cost(cost),
     variant(variant)
@@ -126,7 +117,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::optional<Judgement> JudgeIf(bool isFound, Judgement::Figures figures, const Cost& cost,
                                    const char* variant, Judgement::Figures words)
   {
@@ -134,13 +124,11 @@ namespace OrthancPerf
                    : std::nullopt;
   }
 
-
   const Json::Value& GetFindingTexts()
   {
     static const Json::Value texts = ReadJson(FINDINGS_JSON);
     return texts;
   }
-
 
   Finding Describe(const std::string& id, const Judgement& judgement)
   {
@@ -165,7 +153,6 @@ namespace OrthancPerf
     return finding;
   }
 
-
   Rule::Rule(const char* id, Scope scope, OfPeer judge)
   {
     judge_ = [id = std::string(id), scope, judge](const Evidence& evidence)
@@ -189,7 +176,6 @@ namespace OrthancPerf
     };
   }
 
-
   Rule::Rule(const char* id, OfServer judge)
   {
     judge_ = [id = std::string(id), judge](const Evidence& evidence)
@@ -199,7 +185,6 @@ namespace OrthancPerf
     };
   }
 
-
   Cost EstimateCost(double lost, double scope, const TrafficBucket& all)
   {
     Cost cost = EstimateShare(lost, all);
@@ -208,14 +193,12 @@ namespace OrthancPerf
     return cost;
   }
 
-
   Cost EstimateShare(double lost, const TrafficBucket& all)
   {
     Cost cost;
     cost.shareOfIngestTime = GetShareOfAll(lost, all);
     return cost;
   }
-
 
   Json::Value MakeOption(const char* key, const Json::Value& value)
   {
@@ -224,12 +207,10 @@ namespace OrthancPerf
     return option;
   }
 
-
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value)
   {
     return MakeOption(section, MakeOption(key, value));
   }
-
 
   std::vector<Rule> MakeAllRules()
   {

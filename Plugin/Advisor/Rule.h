@@ -92,7 +92,6 @@ namespace OrthancPerf
   // The finding of this identifier, without a peer. What the file does not have is left empty.
   Finding Describe(const std::string& id, const Judgement& judgement);
 
-
   // What a rule about each peer looks at
   enum class Scope
   {
@@ -129,7 +128,6 @@ namespace OrthancPerf
     OfAll judge_;
   };
 
-
   // Fewer instances than these say nothing: the first ones of a connection and of a new patient
   // are always slower (slow start, directories, caches)
   constexpr double MINIMUM_INSTANCES = 20;
@@ -146,7 +144,6 @@ namespace OrthancPerf
   // {key: value}, and {section: {key: value}}
   Json::Value MakeOption(const char* key, const Json::Value& value);
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value);
-
 
   // All rules there are, as tables: each row has a finding's identifier and the function that finds
   // it, which stands above its table with what it takes for enough evidence, and why. To add a
@@ -167,13 +164,11 @@ namespace OrthancPerf
 
   std::vector<Rule> MakeTranscodingRules();
 
-
   // ---- For rules about peers
 
   // In seconds. A path whose round trip is shorter is a local network: windows and round trips
   // don't matter.
   constexpr double MINIMUM_ROUND_TRIP = 0.005;
-
 
   // Seconds; 0: not known. The smallest one seen, where the kernel tells it: the smoothed one has
   // the peer's delayed acknowledgements in it.
@@ -181,7 +176,6 @@ namespace OrthancPerf
   {
     return peer.tcp ? ToSeconds(peer.tcp->minimumRoundTrip.value_or(peer.tcp->roundTrip)) : 0;
   }
-
 
   inline Cost EstimatePeerShare(double lost, const PeerEvidence& peer, const Evidence& evidence)
   {

@@ -161,7 +161,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::optional<DeflatedAnswer> RecognizeAnswer(int level, int windowBits) noexcept
   {
     constexpr int WINDOW = 15;  // MAX_WBITS
@@ -188,7 +187,6 @@ namespace OrthancPerf
     return std::nullopt;
   }
 
-
   // By the element (0002,0010) of the File Meta Information, which is Explicit VR Little Endian
   // (DICOM PS3.10 section 7.1). Before it are UIDs and numbers only, which do not look like its
   // header.
@@ -213,19 +211,16 @@ namespace OrthancPerf
            (BeginsWith(uid, JPEG_AND_VIDEO) || uid == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
   }
 
-
   AnswerCompression::AnswerCompression() :
     orthanc_(GetRedirections(), &levels, &IsExecutable),
     libraries_(GetRedirections(), &levels, &IsLibraryOfOrthanc)
   {
   }
 
-
   AnswerCompression::~AnswerCompression()
   {
     SetLevels({});
   }
-
 
   void AnswerCompression::Install()
   {
@@ -240,12 +235,10 @@ namespace OrthancPerf
     }
   }
 
-
   bool AnswerCompression::IsInstalled() const
   {
     return HasBegun(orthanc_);
   }
-
 
   std::array<double, 2> AnswerCompression::GetSeconds()
   {
@@ -255,7 +248,6 @@ namespace OrthancPerf
     };
     return {get(DeflatedAnswer::Archive), get(DeflatedAnswer::Http)};
   }
-
 
   void AnswerCompression::SetLevels(const AnswerTuning& tuning) noexcept
   {

@@ -13,7 +13,6 @@ namespace OrthancPerf
     using std::runtime_error::runtime_error;
   };
 
-
   // What is wrong with a source, or went wrong in a codec, in words without patient data
   class CodecError : public std::runtime_error
   {

@@ -23,7 +23,6 @@ namespace OrthancPerf
         {CodestreamKind::Jpeg2000, "\xff\x4f", "A frame is no JPEG 2000 codestream",
          &ReadJpeg2000Header}};
 
-
     const Format& GetFormat(CodestreamKind kind)
     {
       for (const Format& format : FORMATS)
@@ -37,7 +36,6 @@ namespace OrthancPerf
       throw NotCovered("Frames of this transfer syntax have no header that is known");
     }
   }
-
 
   CodestreamHeader ReadCodestreamHeader(CodestreamKind kind, std::string_view frame)
   {

@@ -31,7 +31,6 @@ namespace OrthancPerf
     Colors colors = Colors::Unspecified;
   };
 
-
   // Reads the header of one frame, JPEG (ITU-T T.81 annex B), JPEG-LS (T.87 annex C) or JPEG 2000
   // (T.800 annex A), goes on to the end of its codestream, EOI or EOC, and sees that nothing but
   // padding follows. Strict: a codec library may end its process, or allocate whatever a header

@@ -15,7 +15,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string_view CodestreamReader::Take(std::size_t count)
   {
     if (count > rest_.size())
@@ -28,7 +27,6 @@ namespace OrthancPerf
     return taken;
   }
 
-
   std::uint32_t CodestreamReader::Read(std::size_t size)
   {
     std::uint32_t value = 0;
@@ -40,7 +38,6 @@ namespace OrthancPerf
 
     return value;
   }
-
 
   std::uint8_t CodestreamReader::ReadMarker()
   {
@@ -58,7 +55,6 @@ namespace OrthancPerf
 
     return static_cast<std::uint8_t>(marker);
   }
-
 
   std::string_view CodestreamReader::ReadSegment(std::uint8_t marker)
   {
@@ -84,7 +80,6 @@ namespace OrthancPerf
     return Take(length - 2);
   }
 
-
   void CodestreamReader::SkipCodedData(std::uint8_t firstMarker)
   {
     for (;;)
@@ -106,7 +101,6 @@ namespace OrthancPerf
       Take(next == 0xff ? 1 : 2);
     }
   }
-
 
   void CodestreamReader::CheckEnd() const
   {

@@ -13,7 +13,6 @@ namespace OrthancPerf
   constexpr std::uint8_t START_OF_IMAGE = 0xd8;
   constexpr std::uint8_t END_OF_IMAGE = 0xd9;  // EOC of JPEG 2000, too
 
-
   // Reads the codestreams of JPEG, JPEG-LS and JPEG 2000, big endian all. Throws CodecError where
   // they end too early, and for all else that is malformed.
   class CodestreamReader
@@ -65,7 +64,6 @@ namespace OrthancPerf
   private:
     std::string_view rest_;
   };
-
 
   // What follows SOI or SOC, up to the end of the codestream: see CodestreamHeader.h
   CodestreamHeader ReadJpegHeader(CodestreamReader& reader);

@@ -68,13 +68,11 @@ namespace OrthancPerf
                : ValueRepresentation{ValueKind::Illegal, SHORT, false};
   }
 
-
   std::string_view DataElement::GetText() const noexcept
   {
     const std::string_view value = GetValue();
     return value.substr(0, value.find_last_not_of(std::string_view(" \0", 2)) + 1);
   }
-
 
   std::uint16_t DataElement::GetUnsignedShort(const DicomEncoding& encoding) const noexcept
   {

@@ -46,7 +46,6 @@ namespace OrthancPerf
         reinterpret_cast<const unsigned char*>(bytes.data() + position));
   }
 
-
   // What the value of a data element is made of, as far as reading past it needs
   enum class ValueKind : std::uint8_t
   {
@@ -70,7 +69,6 @@ namespace OrthancPerf
 
   // The VR that these two characters name
   ValueRepresentation GetValueRepresentation(char first, char second) noexcept;
-
 
   // A data element. A value; it points into the bytes that were read.
   struct DataElement

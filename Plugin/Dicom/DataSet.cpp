@@ -47,13 +47,11 @@ namespace OrthancPerf
       return tag == 0xfffafffa || tag == 0x4ffe0001;
     }
 
-
     // What ends reading
     struct Stop
     {
       ReadResult result;
     };
-
 
     // Reads from the beginning of "bytes". A sequence of defined length is read up to an end that
     // is known, others up to their delimiter.
@@ -329,7 +327,6 @@ namespace OrthancPerf
       std::size_t depth_ = 0;  // of sequences
     };
 
-
     template <typename Function>
     DataSet ReadBy(std::string_view bytes, Function read)
     {
@@ -350,7 +347,6 @@ namespace OrthancPerf
     }
   }
 
-
   const DataElement* DataSet::Find(DicomTag tag) const noexcept
   {
     const auto found =
@@ -359,12 +355,10 @@ namespace OrthancPerf
     return found == elements.end() ? nullptr : &*found;
   }
 
-
   DataSet ReadFileMeta(std::string_view bytes)
   {
     return ReadBy(bytes, [](Reader& reader) { reader.ReadFileMeta(); });
   }
-
 
   DataSet ReadDataSet(std::string_view bytes, const DicomEncoding& encoding)
   {

@@ -29,7 +29,6 @@ namespace OrthancPerf
     bool hasDigitalSignatures = false;  // or what belongs to them
   };
 
-
   // A data set in memory: its outermost elements in the order of the file, and what was seen on the
   // way to its end, down to the last nested item. A value; it points into the bytes.
   //

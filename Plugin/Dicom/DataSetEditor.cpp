@@ -20,7 +20,6 @@ namespace OrthancPerf
     }
   }
 
-
   DataSetEditor::DataSetEditor(const ReceivedFile& file) :
     preamble_(file.bytes.substr(0, FILE_PREFIX_LENGTH)),
     elements_(file.fileMeta.elements)
@@ -35,13 +34,11 @@ namespace OrthancPerf
     elements_.insert(elements_.end(), file.dataSet.elements.begin(), file.dataSet.elements.end());
   }
 
-
   const DataElement* DataSetEditor::Find(DicomTag tag) const noexcept
   {
     const auto found = std::find_if(elements_.begin(), elements_.end(), HasTag(tag));
     return found == elements_.end() ? nullptr : &*found;
   }
-
 
   void DataSetEditor::Set(DicomTag tag, std::string_view representation, std::string_view value)
   {
@@ -51,12 +48,10 @@ namespace OrthancPerf
     Replace(tag, std::move(bytes), representation == "SQ" ? 0 : header);
   }
 
-
   void DataSetEditor::SetEncoded(DicomTag tag, std::string element)
   {
     Replace(tag, std::move(element), 0);
   }
-
 
   void DataSetEditor::Replace(DicomTag tag, std::string bytes, std::size_t valueOffset)
   {
@@ -76,7 +71,6 @@ namespace OrthancPerf
     Remove(tag & 0xffff0000);
   }
 
-
   void DataSetEditor::Remove(DicomTag tag)
   {
     for (const DicomTag removed : {tag, tag & 0xffff0000})
@@ -85,7 +79,6 @@ namespace OrthancPerf
                       elements_.end());
     }
   }
-
 
   std::string DataSetEditor::Write() const
   {

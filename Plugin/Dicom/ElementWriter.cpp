@@ -25,7 +25,6 @@ namespace OrthancPerf
     }
   }
 
-
   void AppendInteger(std::string& target, std::uint64_t value, std::size_t size)
   {
     for (std::size_t i = 0; i < size; i++)
@@ -33,7 +32,6 @@ namespace OrthancPerf
       target.push_back(static_cast<char>(value >> (8 * i) & 0xff));
     }
   }
-
 
   void AppendElement(std::string& target, DicomTag tag, std::string_view representation,
                      std::string_view value)
@@ -52,7 +50,6 @@ namespace OrthancPerf
     target.append(value.size() % 2, parsed.kind == ValueKind::Text ? ' ' : '\0');
   }
 
-
   void AppendUndefinedLength(std::string& target, DicomTag tag, std::string_view representation)
   {
     AppendTag(target, tag);
@@ -60,7 +57,6 @@ namespace OrthancPerf
     AppendInteger(target, 0, 2);
     AppendInteger(target, UNDEFINED_LENGTH, 4);
   }
-
 
   void AppendItem(std::string& target, std::string_view content)
   {
@@ -72,13 +68,11 @@ namespace OrthancPerf
     target.append(content.size() % 2, '\0');
   }
 
-
   void AppendSequenceDelimitation(std::string& target)
   {
     AppendTag(target, TAG_SEQUENCE_DELIMITATION);
     AppendInteger(target, 0, LENGTH_SIZE);
   }
-
 
   EncapsulatedPixels::EncapsulatedPixels(std::size_t frames)
   {
@@ -88,7 +82,6 @@ namespace OrthancPerf
     firstItem_ = element_.size();
     nextOffset_ = firstItem_ - table;
   }
-
 
   std::string& EncapsulatedPixels::BeginFrame()
   {
@@ -103,7 +96,6 @@ namespace OrthancPerf
     return element_;
   }
 
-
   void EncapsulatedPixels::EndFrame()
   {
     // Fragments have an even length; decoders stop at the end of the image before the zero
@@ -111,13 +103,11 @@ namespace OrthancPerf
     SetInteger(content_ - LENGTH_SIZE, element_.size() - content_);
   }
 
-
   std::string EncapsulatedPixels::Finish()
   {
     AppendSequenceDelimitation(element_);
     return std::move(element_);
   }
-
 
   void EncapsulatedPixels::SetInteger(std::size_t position, std::size_t value)
   {

@@ -29,7 +29,6 @@ namespace OrthancPerf
 
   void AppendSequenceDelimitation(std::string& target);
 
-
   // Makes the element of encapsulated Pixel Data, DICOM PS3.5 section A.4: a Basic Offset Table,
   // then one fragment for each frame. The table is left empty for one frame, which needs none.
   //

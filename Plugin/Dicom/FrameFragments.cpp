@@ -85,7 +85,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
                                          std::size_t count)
   {
@@ -107,7 +106,6 @@ namespace OrthancPerf
     return frames;
   }
 
-
   std::string_view Join(const FrameFragments& fragments, std::string& storage)
   {
     if (fragments.size() == 1)
@@ -124,7 +122,6 @@ namespace OrthancPerf
 
     return storage;
   }
-
 
   bool IsFragmentPadding(std::string_view rest) noexcept
   {

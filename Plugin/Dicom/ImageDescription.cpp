@@ -21,7 +21,6 @@ namespace OrthancPerf
     constexpr DicomTag TAG_PIXEL_PADDING_RANGE_LIMIT = 0x00280121;
     constexpr std::size_t MAXIMUM_INTEGER_STRING = 12;
 
-
     // An integer string (IS): DICOM PS3.5 table 6.2-1. Without a value there is one frame, as
     // images of one need not say so (PS3.3 section C.7.6.6). Under another VR, DCMTK takes it for
     // absent.
@@ -52,13 +51,11 @@ namespace OrthancPerf
       return isLegal ? std::make_optional(frames) : std::nullopt;
     }
 
-
     // Overlay Bit Position (60xx,0102); zero where the overlay has data of its own
     bool IsOverlayBitPosition(DicomTag tag)
     {
       return (tag & 0xff01ffff) == 0x60000102;
     }
-
 
     constexpr std::pair<DicomTag, std::uint16_t ImageDescription::*> NUMBERS[] = {
         {0x00280002, &ImageDescription::samplesPerPixel},
@@ -70,14 +67,12 @@ namespace OrthancPerf
         {0x00280102, &ImageDescription::highBit},
         {0x00280103, &ImageDescription::pixelRepresentation}};
 
-
     // Of those that come twice, the first counts
     DataElement Get(const DataSet& dataSet, DicomTag tag)
     {
       const DataElement* const element = dataSet.Find(tag);
       return element == nullptr ? DataElement() : *element;
     }
-
 
     // The limit may be on either side of the value; without a value it says nothing
     void CopyPadding(ImageDescription& image, const DataSet& dataSet, const DicomEncoding& encoding)
@@ -97,7 +92,6 @@ namespace OrthancPerf
         image.padding = std::minmax({read(value), read(hasLimit ? limit : value)});
       }
     }
-
 
     void CopyPixels(ImageDescription& image, const DataSet& dataSet, bool isExplicit)
     {
@@ -121,7 +115,6 @@ namespace OrthancPerf
       }
     }
 
-
     // Samples that two pixels share count once: DICOM PS3.3 section C.7.6.3.1.2
     std::uint64_t GetBitsPerTwoPixels(const ImageDescription& image)
     {
@@ -130,7 +123,6 @@ namespace OrthancPerf
       return std::uint64_t(image.bitsAllocated) * (isShared ? 4 : 2 * image.samplesPerPixel);
     }
   }
-
 
   std::optional<std::size_t> ImageDescription::GetNativeSize() const noexcept
   {
@@ -152,13 +144,11 @@ namespace OrthancPerf
     return static_cast<std::size_t>((frame * frames + 15) / 16);
   }
 
-
   bool ImageDescription::HasLegalBits() const noexcept
   {
     return bitsStored > 0 && bitsStored <= bitsAllocated && highBit < bitsAllocated &&
            highBit + 1 >= bitsStored;
   }
-
 
   ImageDescription DescribeImage(const DataSet& dataSet, const DicomEncoding& encoding)
   {

@@ -23,7 +23,6 @@ namespace OrthancPerf
     Float          // Float or Double Float Pixel Data: never compressed
   };
 
-
   // The attributes that say what the pixels of a file are. A value; it points into the file.
   struct ImageDescription : DataSetOddities
   {

@@ -29,14 +29,12 @@ namespace OrthancPerf
       return words;
     }
 
-
     // ISO-IR 14 (DICOM PS3.3 section C.12.1.1.2) differs from ASCII in "\" and "~"
     bool IsCommon(char character)
     {
       return character >= ' ' && character < '~' && character != '\\';
     }
   }
-
 
   std::string InstanceIdentity::GetInstanceId() const
   {

@@ -15,7 +15,6 @@ namespace OrthancPerf
     constexpr std::uint8_t START_OF_TILE = 0x90;
     constexpr std::uint8_t START_OF_DATA = 0x93;
 
-
     // The coding style: T.800 table A.15
     void ReadCodingStyle(std::string_view segment, CodestreamHeader& header)
     {
@@ -25,7 +24,6 @@ namespace OrthancPerf
       reader.Take(4);  // decomposition levels, code-block size and style
       header.isLossless = reader.Read(1) == 1;
     }
-
 
     // T.800 section B.3
     std::uint64_t CountTiles(std::uint32_t tilesBegin, std::uint32_t begin, std::uint32_t end,
@@ -39,7 +37,6 @@ namespace OrthancPerf
 
       return (std::uint64_t(end) - tilesBegin + size - 1) / size;
     }
-
 
     // Image and tile size: T.800 table A.9. Returns the number of tiles.
     std::size_t ReadImageSize(std::string_view segment, CodestreamHeader& header)
@@ -89,7 +86,6 @@ namespace OrthancPerf
       return across * down;
     }
 
-
     // What is there of a tile
     struct TileParts
     {
@@ -97,7 +93,6 @@ namespace OrthancPerf
       unsigned int stated = 0;  // how many there must be; 0: no part says so
       std::size_t bytes = 0;    // of packets, in all of them
     };
-
 
     // Behind the segment of SOT: T.800 section A.4.2
     void SkipTilePart(CodestreamReader& reader, std::string_view segment,
@@ -151,7 +146,6 @@ namespace OrthancPerf
       tile.bytes += data - reader.GetRest().size();
     }
   }
-
 
   CodestreamHeader ReadJpeg2000Header(CodestreamReader& reader)
   {

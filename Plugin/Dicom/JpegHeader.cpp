@@ -22,7 +22,6 @@ namespace OrthancPerf
 
     constexpr std::uint8_t FIRST_MARKER = 0x80;  // inside coded data
 
-
     // A frame that its standard allows, and of which DCMTK 3.6.7, GDCM 3.0.21 or both give other
     // samples without a word: seen by experiment (test_decoders.py). What else a standard allows,
     // they decode, or fail.
@@ -34,12 +33,10 @@ namespace OrthancPerf
       }
     }
 
-
     bool IsStartOfFrame(std::uint8_t marker)
     {
       return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
     }
-
 
     // All that a JPEG stream says of its colours
     struct ColorClaims
@@ -47,7 +44,6 @@ namespace OrthancPerf
       bool isRgb = false;
       bool isYcc = false;
     };
-
 
     // Of another version libjpeg warns, and GDCM's assertions end the process at a warning
     void ReadJfif(std::string_view segment, ColorClaims& claims)
@@ -65,7 +61,6 @@ namespace OrthancPerf
       claims.isYcc = true;
     }
 
-
     void ReadAdobe(std::string_view segment, ColorClaims& claims)
     {
       if (segment.size() < 12 || segment.substr(0, 5) != "Adobe")
@@ -80,7 +75,6 @@ namespace OrthancPerf
 
       (segment[11] == 0 ? claims.isRgb : claims.isYcc) = true;
     }
-
 
     CodestreamHeader::Colors GetColors(const CodestreamHeader& header, const ColorClaims& claims)
     {
@@ -102,13 +96,11 @@ namespace OrthancPerf
       return claims.isRgb ? CodestreamHeader::Colors::Rgb : CodestreamHeader::Colors::Ycc;
     }
 
-
     struct FrameComponents
     {
       std::string identifiers;
       unsigned int lines = 1;  // the largest vertical sampling factor
     };
-
 
     FrameComponents ReadFrameHeader(std::string_view segment, CodestreamHeader& header)
     {
@@ -135,7 +127,6 @@ namespace OrthancPerf
       return components;
     }
 
-
     // T.87 sections C.2.3 and C.2.4.1.2. Returns the largest error. Of a mapping table and a point
     // transform, DCMTK takes no notice; GDCM fails.
     unsigned int ReadJpegLsScan(std::string_view segment)
@@ -154,7 +145,6 @@ namespace OrthancPerf
       scan.CheckEnd();
       return error;
     }
-
 
     // Preset coding parameters: T.87 section C.2.4.1.1. Zero stands for the default.
     struct JpegLsParameters
@@ -186,14 +176,12 @@ namespace OrthancPerf
       }
     };
 
-
     // Hewlett-Packard's. CharLS undoes it, decoders of T.87 do not.
     bool HasColorTransform(std::string_view segment)
     {
       return segment.size() > 4 && segment.substr(0, 4) == "mrfx" && segment[4] != 0;
     }
   }
-
 
   CodestreamHeader ReadJpegHeader(CodestreamReader& reader)
   {
@@ -241,7 +229,6 @@ namespace OrthancPerf
     header.colors = GetColors(header, claims);
     return header;
   }
-
 
   CodestreamHeader ReadJpegLsHeader(CodestreamReader& reader)
   {

@@ -27,7 +27,6 @@ namespace OrthancPerf
                            " bytes instead of " + std::to_string(size);
     }
 
-
     using Colors = CodestreamHeader::Colors;
 
     // DICOM PS3.3 section C.7.6.3.1.2, PS3.5 sections 8.2.1 and 8.2.4
@@ -55,13 +54,11 @@ namespace OrthancPerf
       return !HasOneSample(label) && !(kind == CodestreamKind::Jpeg2000 && IsOfJpeg2000(label));
     }
 
-
     bool IsSameKind(const CodestreamHeader& first, const CodestreamHeader& other)
     {
       return first.precision == other.precision && first.isSigned == other.isSigned &&
              first.isColorTransformed == other.isColorTransformed && first.colors == other.colors;
     }
-
 
     void CheckHeader(const ImageDescription& image, CodestreamKind kind,
                      const CodestreamHeader& header)
@@ -101,7 +98,6 @@ namespace OrthancPerf
       }
     }
 
-
     // What is shorter than a frame's header is no frame
     void CheckRleFrame(const ImageDescription& image, std::string_view frame)
     {
@@ -123,7 +119,6 @@ namespace OrthancPerf
         throw CodecError("Something follows the end of a frame");
       }
     }
-
 
     void CheckFrames(const ImageDescription& image, CodestreamKind kind)
     {
@@ -162,7 +157,6 @@ namespace OrthancPerf
       }
     }
 
-
     std::string FindFlawOfFrames(const ImageDescription& image)
     {
       const CodestreamKind kind = GetCodestreamKind(image.transferSyntax);
@@ -183,7 +177,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string FindPixelDataFlaw(const ImageDescription& image)
   {
     const bool isEncapsulated = image.kind == PixelDataKind::Encapsulated;
@@ -203,7 +196,6 @@ namespace OrthancPerf
 
     return image.kind == PixelDataKind::Native ? FindSizeFlaw(image) : FindFlawOfFrames(image);
   }
-
 
   bool IsPixelPadding(std::string_view rest, std::size_t frameSize) noexcept
   {

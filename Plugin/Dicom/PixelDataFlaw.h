@@ -31,7 +31,6 @@ namespace OrthancPerf
     return "";
   }
 
-
   // What speaks against the Pixel Data of an image. Empty: nothing. Any thread may call it.
   //
   // It holds more than the data set says, or less: decoders would leave out frames, or disagree on

@@ -29,7 +29,6 @@ namespace OrthancPerf
         {0x0020000e, ValueKind::Uid, "Series Instance UID is missing"},
         {TAG_SOP_INSTANCE_UID, ValueKind::Uid, "SOP Instance UID is missing"}};
 
-
     // The text that DCMTK gives to Orthanc; nothing where that cannot be told, as where it is more
     // than the value without its padding
     std::optional<std::string_view> ReadIdentifier(const DataElement& element, ValueKind expected)
@@ -57,7 +56,6 @@ namespace OrthancPerf
     }
   }
 
-
   ReceivedFile::ReceivedFile(const void* data, std::size_t size) :
     bytes(static_cast<const char*>(data), size),
     hasPrefix(HasFilePrefix(bytes)),
@@ -73,7 +71,6 @@ namespace OrthancPerf
     Identify();
     FindProblem();
   }
-
 
   void ReceivedFile::ReadContent()
   {
@@ -117,7 +114,6 @@ namespace OrthancPerf
     image.transferSyntax = syntaxUid;
   }
 
-
   // Of a length that is not true, DCMTK puts elements on the other side. Orthanc has a reader of
   // its own for it, which knows the VRs of DICOM but for those of 64-bit integers
   // (DicomMap::ParseDicomMetaInformation).
@@ -143,7 +139,6 @@ namespace OrthancPerf
                         dataSet.elements.front().tag >> 16 != elements.front().tag >> 16;
     return isTrue && isOver && std::all_of(elements.begin(), elements.end(), isKnown);
   }
-
 
   void ReceivedFile::Identify()
   {
@@ -184,7 +179,6 @@ namespace OrthancPerf
     identity = InstanceIdentity(uid, isKnown ? identifiers : "");
   }
 
-
   void ReceivedFile::FindProblem()
   {
     const DataElement* const pixels = dataSet.Find(TAG_PIXEL_DATA);
@@ -211,13 +205,11 @@ namespace OrthancPerf
     problem = *problem == '\0' || isDicom ? problem : "not DICOM";
   }
 
-
   bool HasFilePrefix(std::string_view bytes) noexcept
   {
     return bytes.size() >= FILE_PREFIX_LENGTH &&
            bytes.substr(FILE_PREFIX_LENGTH - PREFIX.size(), PREFIX.size()) == PREFIX;
   }
-
 
   void ClearTiffPreamble(std::string& file) noexcept
   {

@@ -94,7 +94,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string EncodeRleFrame(std::string_view frame, std::size_t columns, std::size_t samples,
                              std::size_t bytes)
   {
@@ -117,7 +116,6 @@ namespace OrthancPerf
 
     return JoinRleSegments({segments.begin(), segments.end()});
   }
-
 
   std::string DecodeRleFrame(std::string_view frame, std::size_t pixels, std::size_t samples,
                              std::size_t bytes)
@@ -143,7 +141,6 @@ namespace OrthancPerf
 
     return decoded;
   }
-
 
   RleSegments SplitRleFrame(std::string_view frame, std::size_t count, std::size_t size)
   {
@@ -174,7 +171,6 @@ namespace OrthancPerf
 
     return segments;
   }
-
 
   std::string JoinRleSegments(const RleSegments& segments)
   {

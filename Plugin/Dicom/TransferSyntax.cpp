@@ -16,7 +16,6 @@ namespace OrthancPerf
       return {uid, name, coding, CodestreamKind::None, false, false, false, isWritable};
     }
 
-
     // With frames, which some library here decodes unless the kind is None
     constexpr TransferSyntax Compressed(const char* uid, const char* name, CodestreamKind kind,
                                         bool isLossy, bool isWritable = true)
@@ -25,11 +24,9 @@ namespace OrthancPerf
               isLossy, isWritable};
     }
 
-
     constexpr bool LOSSY = true;
     constexpr bool LOSSLESS = false;
     constexpr bool READ_ONLY = false;
-
 
     // DICOM PS3.6 table A-1
     constexpr TransferSyntax SYNTAXES[] = {
@@ -58,7 +55,6 @@ namespace OrthancPerf
         Compressed(Uid::RLE_LOSSLESS, "RLELossless", CodestreamKind::Rle, LOSSLESS),
     };
 
-
     // Encapsulated ones whose frames no library here decodes, by what follows PREFIX: other kinds
     // of JPEG, multi-component JPEG 2000, JPEG XL, HTJ2K. Videos are "4.100" to "4.108.1".
     constexpr std::string_view PREFIX = "1.2.840.10008.1.2.";
@@ -71,7 +67,6 @@ namespace OrthancPerf
     constexpr TransferSyntax VIDEO = {
         "", "", DataSetCoding::ExplicitLittleEndian, CodestreamKind::None, true, true};
   }
-
 
   const TransferSyntax* FindTransferSyntax(std::string_view uid) noexcept
   {
@@ -92,20 +87,17 @@ namespace OrthancPerf
     return isVideo ? &VIDEO : isOther ? &OTHER : nullptr;
   }
 
-
   bool IsEncapsulated(std::string_view uid) noexcept
   {
     const TransferSyntax* const syntax = FindTransferSyntax(uid);
     return syntax != nullptr && syntax->isEncapsulated;
   }
 
-
   CodestreamKind GetCodestreamKind(std::string_view uid) noexcept
   {
     const TransferSyntax* const syntax = FindTransferSyntax(uid);
     return syntax == nullptr ? CodestreamKind::None : syntax->codestream;
   }
-
 
   const std::vector<TransferSyntax>& GetWritableSyntaxes()
   {
@@ -119,13 +111,11 @@ namespace OrthancPerf
     return WRITABLE;
   }
 
-
   const TransferSyntax* FindWritableSyntax(std::string_view uid) noexcept
   {
     const TransferSyntax* const syntax = FindTransferSyntax(uid);
     return syntax != nullptr && syntax->isWritable ? syntax : nullptr;
   }
-
 
   std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName)
   {
@@ -140,13 +130,11 @@ namespace OrthancPerf
     return std::nullopt;
   }
 
-
   bool IsLossy(std::string_view uid) noexcept
   {
     const TransferSyntax* const syntax = FindWritableSyntax(uid);
     return syntax != nullptr && syntax->isLossy;
   }
-
 
   std::string GetSyntaxName(const std::string& uid)
   {

@@ -17,7 +17,6 @@ namespace OrthancPerf
     Deflated  // explicit, little endian
   };
 
-
   // How the compressed frames of a transfer syntax are made
   enum class CodestreamKind
   {
@@ -27,7 +26,6 @@ namespace OrthancPerf
     Jpeg2000,
     Rle
   };
-
 
   // A transfer syntax, and all that this project needs to know of it. A value.
   struct TransferSyntax
@@ -41,7 +39,6 @@ namespace OrthancPerf
     bool isLossy = false;     // what is written in it is a new instance: PS3.3 C.7.6.1.1.5
     bool isWritable = false;  // instances can be transcoded to it: retired ones and videos can't
   };
-
 
   // The UIDs that the code needs to call by name
   namespace TransferSyntaxUid
@@ -60,7 +57,6 @@ namespace OrthancPerf
     constexpr const char* JPEG_2000 = "1.2.840.10008.1.2.4.91";
     constexpr const char* RLE_LOSSLESS = "1.2.840.10008.1.2.5";
   }
-
 
   // The one with this UID; nullptr if it is none of the standard's, retired ones included, as they
   // are in the archives. Allocates nothing; any thread may call these.

@@ -37,7 +37,6 @@ namespace OrthancPerf
   constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = LABELS<AssociationOutcome>.size();
   constexpr auto GetAllAssociationOutcomes = ListAll<AssociationOutcome>;
 
-
   // What the kernel said of a TCP connection (tcp(7), TCP_INFO). One that is older than a field
   // leaves it absent.
   struct TcpSummary
@@ -58,7 +57,6 @@ namespace OrthancPerf
     std::optional<std::uint32_t> receiveWindow;    // ours, bytes (Linux 6.2)
   };
 
-
   // What the kernel says of a socket: options that it does not have are absent.
   struct SocketOptions
   {
@@ -72,7 +70,6 @@ namespace OrthancPerf
     std::string congestionControl;
   };
 
-
   // Who asked for an association, and how, from the A-ASSOCIATE-RQ (DICOM PS3.8 section 9.3.2),
   // made printable. Empty where it is not readable.
   struct AssociationParties
@@ -82,7 +79,6 @@ namespace OrthancPerf
     std::string implementationVersion;
     std::uint32_t maximumLength = 0;  // of the requestor's PDUs, bytes; 0: no limit, or not known
   };
-
 
   // What is known of an association, open or over. A value; holds no patient data.
   struct Association
@@ -100,7 +96,6 @@ namespace OrthancPerf
     std::optional<TcpSummary> tcp;
   };
 
-
   // One that is over, or an HTTP connection to an Orthanc peer
   struct FinishedAssociation : Association
   {
@@ -117,7 +112,6 @@ namespace OrthancPerf
       return !setup || outcome == AssociationOutcome::Rejected;
     }
   };
-
 
   // One that is open now
   struct OpenAssociation : Association

@@ -9,7 +9,6 @@ namespace OrthancPerf
   {
   }
 
-
   BackgroundThread::~BackgroundThread()
   {
     {
@@ -21,18 +20,15 @@ namespace OrthancPerf
     thread_.join();
   }
 
-
   void BackgroundThread::Post(Work work)
   {
     Add(Duration::zero(), {std::move(work), Duration::zero()});
   }
 
-
   void BackgroundThread::Repeat(Duration pause, Work work)
   {
     Add(pause, {std::move(work), pause});
   }
-
 
   void BackgroundThread::StopRepeating(Duration patience)
   {
@@ -41,14 +37,12 @@ namespace OrthancPerf
     changed_.wait_for(lock, patience, [this] { return !isAtWork_; });
   }
 
-
   void BackgroundThread::Add(Duration delay, Entry entry)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     queue_.emplace(Clock::now() + delay, std::move(entry));
     changed_.notify_all();
   }
-
 
   void BackgroundThread::Run()
   {

@@ -68,7 +68,6 @@ namespace OrthancPerf
     std::thread thread_;
   };
 
-
   // Has another thread ask, by means of "post", and waits for the answer, at most this long: the
   // caller itself must not wait for a lock. Nothing: there was no answer in time, or "ask" threw
   // std::exception, which the other thread gets as well. What nobody waits for is not asked.

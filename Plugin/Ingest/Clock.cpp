@@ -14,7 +14,6 @@ namespace OrthancPerf
     constexpr std::size_t FRACTION = 16;  // where the six digits of the microseconds begin
   }
 
-
   std::string FormatMoment(std::chrono::system_clock::time_point moment)
   {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(moment);
@@ -29,7 +28,6 @@ namespace OrthancPerf
     return std::string(text.data(), length) + "." +
            std::to_string(1000000 + fraction.count()).substr(1);
   }
-
 
   std::optional<std::chrono::system_clock::time_point> ParseMoment(const std::string& text)
   {

@@ -29,7 +29,6 @@ namespace OrthancPerf
   constexpr std::size_t ORIGIN_COUNT = LABELS<Origin>.size();
   constexpr auto GetAllOrigins = ListAll<Origin>;
 
-
   // What became of an instance that was received
   enum class Outcome
   {
@@ -43,7 +42,6 @@ namespace OrthancPerf
   constexpr std::size_t OUTCOME_COUNT = LABELS<Outcome>.size();
   constexpr auto GetAllOutcomes = ListAll<Outcome>;
 
-
   // Which side sends: the peer to Orthanc, or Orthanc to the peer
   enum class Direction
   {
@@ -55,7 +53,6 @@ namespace OrthancPerf
   inline constexpr std::array LABELS<Direction> = {"receive", "send"};
   constexpr std::size_t DIRECTION_COUNT = LABELS<Direction>.size();
   constexpr auto GetAllDirections = ListAll<Direction>;
-
 
   // Who is at the other end. Strangers choose the names: they are bounded and made printable
   // (MakePrintable) before they get here.
@@ -74,7 +71,6 @@ namespace OrthancPerf
   // and on a page that escapes its text.
   std::string MakePrintable(const std::string& text);
 
-
   // What a transcoder made of an instance on its way into the store. A value.
   struct TranscodingRecord
   {
@@ -87,7 +83,6 @@ namespace OrthancPerf
   };
 
   constexpr std::size_t MAXIMUM_TRANSCODING_REASON = 200;
-
 
   // What an instance needed of the storage's server or of the database's; the time is Phase::Remote
   // or Phase::Database. A value.
@@ -103,7 +98,6 @@ namespace OrthancPerf
     std::optional<Duration> queued;
   };
 
-
   // Some of the stalls of an instance, and what they took together. A value.
   struct StallSum
   {
@@ -111,7 +105,6 @@ namespace OrthancPerf
     Duration time = Duration::zero();
     Duration idle = Duration::zero();  // of "time", in the pause before the message
   };
-
 
   // The line of the journal for one instance: what came in, from whom, what became of it, and
   // where its time went. A value; holds no patient data.

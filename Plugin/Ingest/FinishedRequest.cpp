@@ -45,7 +45,6 @@ namespace OrthancPerf
                               {"instances", RouteClass::WadoInstance},
                               {"frames", RouteClass::WadoFrames}};
 
-
     template <std::size_t COUNT>
     std::optional<RouteClass> Find(const Route (&routes)[COUNT], std::string_view part) noexcept
     {
@@ -55,12 +54,10 @@ namespace OrthancPerf
       return found == std::end(routes) ? std::nullopt : std::make_optional(found->route);
     }
 
-
     bool IsLevel(std::string_view part) noexcept
     {
       return Find(DICOMWEB, part) == RouteClass::Query;
     }
-
 
     // What a path has between its slashes
     struct Parts
@@ -92,7 +89,6 @@ namespace OrthancPerf
     };
   }
 
-
   Duration FinishedRequest::GetDuration() const noexcept
   {
     Duration duration = Duration::zero();
@@ -104,7 +100,6 @@ namespace OrthancPerf
 
     return duration;
   }
-
 
   std::size_t FinishedRequest::GetStatusPlace() const noexcept
   {
@@ -120,13 +115,11 @@ namespace OrthancPerf
     return known / 100 < SUCCESS ? known / 100 : 0;
   }
 
-
   bool FinishedRequest::HasFailed() const noexcept
   {
     return IsDimse(route) ? GetStatusPlace() == READ_STATUSES.size() - 1
                           : status.value_or(0) >= 500;
   }
-
 
   std::optional<RouteClass> ReadRouteClass(std::string_view path, bool isPost) noexcept
   {

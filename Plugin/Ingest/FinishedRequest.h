@@ -50,7 +50,6 @@ namespace OrthancPerf
   // Allocates nothing.
   std::optional<RouteClass> ReadRouteClass(std::string_view path, bool isPost) noexcept;
 
-
   // Where the time of a request goes: the phases of its thread
   constexpr std::array REQUEST_PHASES = {
       Phase::Idle,      // since the response before it on its connection: the client thinks
@@ -59,7 +58,6 @@ namespace OrthancPerf
       Phase::Storage,   // its thread read files, or waited for the server of the storage area
       Phase::Work,      // the rest: decode, transcode, compress, SQLite, other threads
       Phase::Send};     // its thread handed the response to the kernel, or waited for room there
-
 
   // How a request ended: the first digit of HTTP, or the kind of DIMSE's status (DICOM PS3.7 annex
   // C). For metrics.

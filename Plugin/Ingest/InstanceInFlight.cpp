@@ -17,13 +17,11 @@ namespace OrthancPerf
     constexpr std::chrono::seconds LONG_SILENCE(10);
   }
 
-
   int GetThreadId()
   {
     thread_local const int id = gettid();  // a system call
     return id;
   }
-
 
   InstanceInFlight::InstanceInFlight(TimePoint begin, Origin origin, std::size_t size) :
     thread(GetThreadId()),
@@ -32,7 +30,6 @@ namespace OrthancPerf
     instance.origin = origin;
     instance.size = size;
   }
-
 
   void InstanceInFlight::SetStored(const KnownInstance& known)
   {
@@ -44,7 +41,6 @@ namespace OrthancPerf
       instance.peer = known.peer;
     }
   }
-
 
   void InstanceInFlight::MarkReceived(const Message& before, TimePoint now)
   {
@@ -71,7 +67,6 @@ namespace OrthancPerf
     instance.stallTime = from.stalls.time - earlier.time;
     instance.stallTimeInIdle = from.stalls.idle - earlier.idle;
   }
-
 
   void InstanceInFlight::MarkStored(const StorageWork& stored, TimePoint now)
   {
@@ -107,7 +102,6 @@ namespace OrthancPerf
     timeline.Mark(isStorageSeen ? Phase::Index : Phase::Commit, now);
   }
 
-
   Response InstanceInFlight::GetResponse(const IMessageSource& source) const
   {
     const Response response = message ? source.GetResponse(message->id) : Response();
@@ -119,12 +113,10 @@ namespace OrthancPerf
     return isEarlier ? none : response;
   }
 
-
   bool InstanceInFlight::IsWorkedAt(const IMessageSource& source) const
   {
     return !isStored && GetResponse(source).state == Response::State::Pending;
   }
-
 
   std::optional<StuckInstance> InstanceInFlight::GetStuck(const IMessageSource& source,
                                                           TimePoint now) const
@@ -143,7 +135,6 @@ namespace OrthancPerf
     return StuckInstance{passedFilters ? source.GetStoringPhase(message->id) : Phase::Prepare,
                          silence};
   }
-
 
   FinishedInstance InstanceInFlight::Finish(const IMessageSource& source) &&
   {

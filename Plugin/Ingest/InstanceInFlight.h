@@ -20,7 +20,6 @@ namespace OrthancPerf
     InstanceIdentity identity;
   };
 
-
   // What Orthanc's later callbacks know of an instance
   struct KnownInstance
   {
@@ -30,7 +29,6 @@ namespace OrthancPerf
     std::size_t size = 0;
   };
 
-
   // An instance in flight of which nothing has been heard for long
   struct StuckInstance
   {
@@ -38,9 +36,7 @@ namespace OrthancPerf
     Duration silence = Duration::zero();
   };
 
-
   int GetThreadId();  // gettid(2) of the calling thread
-
 
   // An instance on its way through Orthanc, and what was heard of it so far. A value of
   // InstanceTracker, under its mutex.

@@ -23,7 +23,6 @@ namespace OrthancPerf
 
     thread_local ThreadWork work;
 
-
     // Orthanc tells of HTTP only, and not of all: it asks no filter where a plugin's token lets a
     // request in (OrthancPluginGenerateRestApiAuthorizationToken). What comes in another message
     // than the known one is of such a request, or of none.
@@ -46,7 +45,6 @@ namespace OrthancPerf
       }
     }
 
-
     // The next instance of the request begins here
     void NoteEvent(TimePoint now)
     {
@@ -56,13 +54,11 @@ namespace OrthancPerf
       }
     }
 
-
     bool HasThreadEnded(int thread)
     {
       return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
     }
   }
-
 
   InstanceTracker::InstanceTracker(const Journal& journal, IMessageSource& source) :
     journal_(journal),
@@ -70,7 +66,6 @@ namespace OrthancPerf
   {
     work = ThreadWork();  // of an earlier tracker
   }
-
 
   template <typename Action>
   void InstanceTracker::Change(const Action& action)
@@ -89,7 +84,6 @@ namespace OrthancPerf
     }
   }
 
-
   void InstanceTracker::OnRequest(TimePoint now, const std::string& address)
   {
     const std::optional<Message> current = source_.GetCurrentMessage();
@@ -100,13 +94,11 @@ namespace OrthancPerf
     Change([&] { TakeFormer(current, false); });
   }
 
-
   void InstanceTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
   {
     Change([&] { Open(MakeReceived(now, received)); });
     NoteEvent(now);
   }
-
 
   void InstanceTracker::OnTranscoderBegin(TimePoint now)
   {
@@ -117,7 +109,6 @@ namespace OrthancPerf
       instance->isTranscoding = true;
     }
   }
-
 
   void InstanceTracker::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                                         const std::optional<InstanceIdentity>& identity)
@@ -132,7 +123,6 @@ namespace OrthancPerf
       instance->identity = identity.value_or(instance->identity);
     }
   }
-
 
   void InstanceTracker::OnFilter(TimePoint now, const KnownInstance& known)
   {
@@ -164,7 +154,6 @@ namespace OrthancPerf
     source_.BeginStorage(now, known.size);
   }
 
-
   void InstanceTracker::OnStored(TimePoint now, const KnownInstance& known)
   {
     const StorageWork stored = source_.TakeStorageWork();
@@ -191,14 +180,12 @@ namespace OrthancPerf
     NoteEvent(now);
   }
 
-
   bool InstanceTracker::IsOfMessage()
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const InstanceInFlight* const latest = FindLatest([](const InstanceInFlight&) { return true; });
     return latest != nullptr && latest->message;
   }
-
 
   void InstanceTracker::Settle(TimePoint now, Duration quiet)
   {
@@ -208,7 +195,6 @@ namespace OrthancPerf
         });
   }
 
-
   std::size_t InstanceTracker::CountInFlight(Origin origin) const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -217,7 +203,6 @@ namespace OrthancPerf
                                      { return instance.instance.origin == origin; });
     return static_cast<std::size_t>(count);
   }
-
 
   std::vector<StuckInstance> InstanceTracker::ListStuck(TimePoint now) const
   {
@@ -239,7 +224,6 @@ namespace OrthancPerf
     return stuck;
   }
 
-
   // One of which the received-instance callback has told
   InstanceInFlight InstanceTracker::MakeReceived(TimePoint now, const ReceivedInstance& received)
   {
@@ -259,7 +243,6 @@ namespace OrthancPerf
 
     return instance;
   }
-
 
   InstanceInFlight InstanceTracker::Make(TimePoint begin, Origin origin, std::size_t size)
   {
@@ -281,7 +264,6 @@ namespace OrthancPerf
     return instance;
   }
 
-
   // It begins on this thread
   InstanceInFlight& InstanceTracker::Open(InstanceInFlight instance)
   {
@@ -302,7 +284,6 @@ namespace OrthancPerf
     return inFlight_.emplace_back(std::move(instance));
   }
 
-
   // The latest one on this thread with which it is true; null: there is none
   template <typename Predicate>
   InstanceInFlight* InstanceTracker::FindLatest(const Predicate& predicate)
@@ -314,14 +295,12 @@ namespace OrthancPerf
     return found == inFlight_.rend() ? nullptr : &*found;
   }
 
-
   // The latest one on this thread, if Orthanc may still be at work on it
   InstanceInFlight* InstanceTracker::FindWorkedAt()
   {
     InstanceInFlight* const latest = FindLatest([](const InstanceInFlight&) { return true; });
     return latest != nullptr && latest->IsWorkedAt(source_) ? latest : nullptr;
   }
-
 
   // By its identifier; where that cannot be made (an instance that Orthanc itself has compressed
   // with loss, say), the latest one of its origin on this thread has to do
@@ -340,7 +319,6 @@ namespace OrthancPerf
                                   });
   }
 
-
   bool InstanceTracker::HasEnded(const InstanceInFlight& instance, TimePoint now,
                                  Duration quiet) const
   {
@@ -353,7 +331,6 @@ namespace OrthancPerf
     return response.state == Response::State::Gone ||
            (response.state == Response::State::Written && now - response.lastByte >= quiet);
   }
-
 
   template <typename Predicate>
   void InstanceTracker::TakeIf(const Predicate& predicate)
@@ -368,7 +345,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   // What has ended as this thread begins to read this message, or its next instance. A connection
   // has one message at a time, and the response is that of its last instance.

@@ -21,7 +21,6 @@ namespace OrthancPerf
     }
   };
 
-
   // When a message has come, or gone, so far
   struct MessageTimes
   {
@@ -31,7 +30,6 @@ namespace OrthancPerf
     StallSum stalls;
   };
 
-
   // What was seen of a message on its socket so far
   struct Message : MessageTimes
   {
@@ -39,7 +37,6 @@ namespace OrthancPerf
     bool isDicom = false;  // a DIMSE message, as far as is known
     Peer peer;             // empty name: there is none (HTTP), or it is not known (encrypted)
   };
-
 
   // What is known of the response to a message
   struct Response
@@ -59,7 +56,6 @@ namespace OrthancPerf
     std::optional<std::uint16_t> status = std::nullopt;
   };
 
-
   // What was written for an instance, into one file or several
   struct StoredFile
   {
@@ -67,7 +63,6 @@ namespace OrthancPerf
     TimePoint closed;   // the last one
     std::optional<Duration> sync;
   };
-
 
   // What a thread has asked of a server for an instance. All times are the thread's.
   struct ServerWork : ServerRecord
@@ -80,7 +75,6 @@ namespace OrthancPerf
     TimePoint end;
   };
 
-
   // What a thread has written, and asked of servers, for an instance
   struct StorageWork
   {
@@ -88,7 +82,6 @@ namespace OrthancPerf
     std::optional<ServerWork> storage;
     std::optional<ServerWork> database;
   };
-
 
   // What a view of the sockets and files adds to Orthanc's callbacks. Implemented by what the probe
   // tells; where that is not installed, there is nothing.

@@ -114,7 +114,6 @@ namespace OrthancPerf
     std::array<std::optional<Duration>, PHASE_COUNT> durations_;
   };
 
-
   // The way of one instance through its phases: a row of marks without a gap. Each says to which
   // phase the time since the mark before it belonged. So the phases always sum to the
   // time from begin to the last mark. A value owned by the ingesting thread; not thread-safe.

@@ -14,18 +14,15 @@ namespace OrthancPerf
            (!outcome || instance.outcome == *outcome);
   }
 
-
   RecentInstances::RecentInstances(std::size_t capacity) : stored_(capacity), others_(capacity)
   {
   }
-
 
   void RecentInstances::OnInstanceFinished(const FinishedInstance& instance)
   {
     const std::lock_guard lock(mutex_);
     (instance.outcome == Outcome::Stored ? stored_ : others_).push_front(instance);
   }
-
 
   std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
                                                         const InstanceFilter& filter) const

@@ -23,7 +23,6 @@ namespace OrthancPerf
     bool Matches(const FinishedInstance& instance) const;
   };
 
-
   // The latest finished instances, for GET /perf/instances. Failed and discarded ones have a ring
   // of their own, so that thousands of good ones do not push them out. Owned by the plugin's
   // context; any thread may call it. Memory: twice "capacity" entries of a few hundred bytes, taken

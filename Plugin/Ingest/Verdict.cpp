@@ -32,7 +32,6 @@ namespace OrthancPerf
         {false, 202, NOT_ALL},
         {false, 409, NOT_ALL}};
 
-
     // Null: none
     const char* FindFault(const NotStored& instance)
     {
@@ -48,7 +47,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string SayAnswer(const std::string& subject, std::uint16_t status, bool isDicom)
   {
     std::array<char, 8> text = {};
@@ -56,7 +54,6 @@ namespace OrthancPerf
                         static_cast<unsigned>(status));
     return subject + " answered " + text.data();
   }
-
 
   Verdict Judge(const NotStored& instance)
   {

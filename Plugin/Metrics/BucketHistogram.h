@@ -17,7 +17,6 @@ namespace OrthancPerf
     }
   }
 
-
   // A histogram as Prometheus has them: counts of values up to each bound, which is in rising
   // order, the sum of all, and the largest.
   //
@@ -78,7 +77,6 @@ namespace OrthancPerf
       return maximum;
     }
   };
-
 
   // Seconds. Parsing takes tens of microseconds to milliseconds, storing and the database
   // milliseconds to seconds, receiving a large multi-frame object over a WAN up to minutes. 20 ms

@@ -21,7 +21,6 @@ namespace OrthancPerf
     }
   }
 
-
   History::History(WallNow now) :
     now_(std::move(now)),
     series_{MakeSeries(std::chrono::seconds(1), SECONDS_KEPT),
@@ -33,12 +32,10 @@ namespace OrthancPerf
     }
   }
 
-
   void History::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
     Record(static_cast<std::size_t>(instance.direction), instance);
   }
-
 
   void History::OnAssociationFinished(const FinishedAssociation& association) noexcept
   {
@@ -49,12 +46,10 @@ namespace OrthancPerf
     }
   }
 
-
   void History::OnRequestFinished(const FinishedRequest& request)
   {
     Record(SERVE, ToTraffic(request));
   }
-
 
   void History::Record(std::size_t place, const FinishedInstance& instance) noexcept
   {
@@ -62,7 +57,6 @@ namespace OrthancPerf
     areStallsObserved_[place] |= instance.areStallsObserved;
     Add([&](HistoryPoint& point) { point.directions[place].Add(instance); });
   }
-
 
   void History::Observe(std::size_t associations, const AdmissionFigures& budget) noexcept
   {
@@ -76,7 +70,6 @@ namespace OrthancPerf
       Add([waited](HistoryPoint& point) { point.budgetWaited += waited; });
     }
   }
-
 
   HistoryExcerpt History::Read(HistoryResolution resolution, UnixSeconds since)
   {
@@ -111,12 +104,10 @@ namespace OrthancPerf
     return excerpt;
   }
 
-
   History::Series History::MakeSeries(std::chrono::seconds resolution, std::int64_t capacity)
   {
     return {resolution, capacity, {resolution, static_cast<std::size_t>(capacity), TimePoint()}, 0};
   }
-
 
   template <typename Change>
   void History::Add(const Change& change) noexcept
@@ -133,7 +124,6 @@ namespace OrthancPerf
       change(point);
     }
   }
-
 
   UnixSeconds History::GetTime() noexcept
   {

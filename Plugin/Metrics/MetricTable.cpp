@@ -33,13 +33,11 @@ namespace OrthancPerf
       }
     }
 
-
     template <typename Value>
     Number Convert(const std::optional<Value>& value)
     {
       return value ? Convert(*value) : std::nullopt;
     }
-
 
     template <typename Value>
     Number If(bool isKnown, const Value& value)
@@ -47,13 +45,11 @@ namespace OrthancPerf
       return isKnown ? Convert(value) : std::nullopt;
     }
 
-
     Labels With(Labels labels, const char* label, const std::string& value)
     {
       labels[label] = value;
       return labels;
     }
-
 
     // Writes what "get" says of a line, or lets it write its series
     template <typename Line, typename Get>
@@ -68,7 +64,6 @@ namespace OrthancPerf
         get(writer, labels, line);
       }
     }
-
 
     // The writers of rows. "get" of a line is a member of it, a function, or By.
 
@@ -85,20 +80,17 @@ namespace OrthancPerf
       };
     }
 
-
     template <typename Get>
     Write PerOrigin(Get get)
     {
       return PerValue<Origin>("origin", &MetricFigures::origins, get);
     }
 
-
     template <typename Get>
     Write PerClass(Get get)
     {
       return PerValue<RouteClass>("class", &MetricFigures::reads, get);
     }
-
 
     template <typename Get>
     Write PerPeer(Get get)
@@ -117,7 +109,6 @@ namespace OrthancPerf
       };
     }
 
-
     template <typename Get>
     Write PerEngine(Get get)
     {
@@ -129,7 +120,6 @@ namespace OrthancPerf
         }
       };
     }
-
 
     template <typename Values>
     Write PerName(const char* label, Values MetricFigures::*values)
@@ -143,7 +133,6 @@ namespace OrthancPerf
       };
     }
 
-
     template <typename Get>
     Write OfServer(Get get)
     {
@@ -153,14 +142,12 @@ namespace OrthancPerf
       };
     }
 
-
     template <typename Value>
     Write OfBudget(Value AdmissionFigures::*value)
     {
       return OfServer([value](const MetricFigures& figures)
                       { return figures.budget ? Convert((*figures.budget).*value) : Number(); });
     }
-
 
     // The series of a line with these labels: elements of an array
     template <typename Texts, typename Line, typename Array>
@@ -175,7 +162,6 @@ namespace OrthancPerf
       };
     }
 
-
     // The same, for each value of an enumeration, by a function
     template <typename Enum, typename Get>
     auto By(const char* name, Get get)
@@ -189,7 +175,6 @@ namespace OrthancPerf
       };
     }
 
-
     // A sum of traffic, if it is observed there
     auto Sum(double TrafficBucket::*sum, bool TrafficBucket::*isObserved)
     {
@@ -198,7 +183,6 @@ namespace OrthancPerf
         return If(traffic.*isObserved, traffic.*sum);
       };
     }
-
 
     // What the kernel said of a peer's latest connection; zero: nothing
     template <typename Value>
@@ -210,7 +194,6 @@ namespace OrthancPerf
         return tcp && (*tcp).*value != Value() ? Convert((*tcp).*value) : Number();
       };
     }
-
 
     std::vector<MetricRow> MakeTable()
     {
@@ -376,13 +359,11 @@ namespace OrthancPerf
     }
   }
 
-
   const std::vector<MetricRow>& GetMetricTable()
   {
     static const std::vector<MetricRow> TABLE = MakeTable();
     return TABLE;
   }
-
 
   std::string WriteMetrics(const MetricFigures& figures)
   {

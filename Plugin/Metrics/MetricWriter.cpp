@@ -26,7 +26,6 @@ namespace OrthancPerf
     }
   }
 
-
   // Whole numbers are exact up to 2^53, which has 16 digits. Orthanc sets the locale of the process
   // ("Locale"), in which numbers may have a comma.
   MetricWriter::MetricWriter()
@@ -35,13 +34,11 @@ namespace OrthancPerf
     text_.precision(16);
   }
 
-
   void MetricWriter::Begin(const std::string& name, MetricType type, const std::string& help)
   {
     name_ = name;
     head_ = "# HELP " + name + " " + help + "\n# TYPE " + name + " " + ToLabel(type) + "\n";
   }
-
 
   void MetricWriter::Add(const Labels& labels, std::optional<double> value)
   {
@@ -50,7 +47,6 @@ namespace OrthancPerf
       WriteLine("", labels, *value);
     }
   }
-
 
   void MetricWriter::WriteLine(const char* suffix, const Labels& labels, double value,
                                std::optional<double> bound)

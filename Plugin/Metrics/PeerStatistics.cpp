@@ -16,7 +16,6 @@ namespace OrthancPerf
       return text.substr(0, MAXIMUM_PEER_NAME);
     }
 
-
     void AddTo(std::optional<Duration>& total, const std::optional<Duration>& duration)
     {
       if (duration)
@@ -25,11 +24,9 @@ namespace OrthancPerf
       }
     }
 
-
     // What the peers without a place of their own are called together
     constexpr const char* OTHER_PEERS = "other";
   }
-
 
   void PeerAssociations::Add(const FinishedAssociation& association)
   {
@@ -51,14 +48,12 @@ namespace OrthancPerf
     }
   }
 
-
   void PeerAssociations::Add(const OpenAssociation& association)
   {
     open = open.value_or(0) + 1;
     Update(association.parties);
     tcp = association.tcp ? association.tcp : tcp;
   }
-
 
   void PeerAssociations::Update(const AssociationParties& latest)
   {
@@ -73,20 +68,17 @@ namespace OrthancPerf
     }
   }
 
-
   bool PeerAssociations::IsAny() const
   {
     return open.value_or(0) > 0 ||
            std::any_of(outcomes.begin(), outcomes.end(), [](auto count) { return count > 0; });
   }
 
-
   std::uint64_t PeerAssociations::CountEstablished() const
   {
     return GetCount(AssociationOutcome::Released) + GetCount(AssociationOutcome::Aborted) +
            GetCount(AssociationOutcome::Lost) + GetCount(AssociationOutcome::Encrypted);
   }
-
 
   void PeerSummary::See(const Peer& peer, TimePoint from, TimePoint to)
   {

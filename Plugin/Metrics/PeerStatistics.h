@@ -74,7 +74,6 @@ namespace OrthancPerf
     std::uint64_t CountEstablished() const;
   };
 
-
   // What went between Orthanc and a peer in one direction since the start
   struct PeerTraffic : TrafficBucket
   {

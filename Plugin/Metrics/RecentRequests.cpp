@@ -19,13 +19,11 @@ namespace OrthancPerf
     }
   }
 
-
   bool RequestFilter::Matches(const FinishedRequest& request) const
   {
     return (!route || request.route == *route) &&
            (!client || request.address == *client || request.product == *client);
   }
-
 
   RecentRequests::RecentRequests(std::size_t capacity, Now now) :
     now_(std::move(now)),
@@ -33,7 +31,6 @@ namespace OrthancPerf
     slots_(SLOT, SLOTS, now_())
   {
   }
-
 
   void RecentRequests::OnRequestFinished(const FinishedRequest& request)
   {
@@ -57,7 +54,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<FinishedRequest> RecentRequests::Latest(std::size_t limit,
                                                       const RequestFilter& filter) const
   {
@@ -69,7 +65,6 @@ namespace OrthancPerf
     latest.resize(std::min(latest.size(), limit));
     return latest;
   }
-
 
   std::vector<FinishedRequest> RecentRequests::Slowest(std::size_t limit,
                                                        const RequestFilter& filter) const
@@ -89,7 +84,6 @@ namespace OrthancPerf
     slowest.resize(std::min(slowest.size(), limit));
     return slowest;
   }
-
 
   std::vector<ReadSummary> RecentRequests::Summarize() const
   {

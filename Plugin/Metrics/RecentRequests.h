@@ -24,7 +24,6 @@ namespace OrthancPerf
     bool Matches(const FinishedRequest& request) const;
   };
 
-
   // Requests that read, for GET /perf/requests: the latest, the slowest of each class in the
   // last hour, and sums by class over the last five minutes. Owned by the plugin's context; any
   // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each, and 100

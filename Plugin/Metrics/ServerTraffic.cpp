@@ -11,7 +11,6 @@ namespace OrthancPerf
     constexpr std::array<std::size_t, 3> WINDOWS = {2, SLOTS_OF_A_MINUTE, 5 * SLOTS_OF_A_MINUTE};
   }
 
-
   ServerTraffic::ServerTraffic(Now now) :
     now_(std::move(now)),
     slots_(SLOT_LENGTH, WINDOWS.back(), now_())
@@ -20,7 +19,6 @@ namespace OrthancPerf
     totals_.setups.resize(DIRECTION_COUNT);
     totals_.reads.resize(ROUTE_CLASS_COUNT);
   }
-
 
   void ServerTraffic::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
@@ -33,7 +31,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ServerTraffic::OnAssociationFinished(const FinishedAssociation& association) noexcept
   {
     if (association.setup)
@@ -44,7 +41,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ServerTraffic::OnRequestFinished(const FinishedRequest& request)
   {
     const FinishedInstance traffic = ToTraffic(request);
@@ -53,13 +49,11 @@ namespace OrthancPerf
     totals_.reads[static_cast<std::size_t>(request.route)].Add(request);
   }
 
-
   ServerTotals ServerTraffic::GetTotals() const
   {
     const std::lock_guard lock(mutex_);
     return totals_;
   }
-
 
   TrafficBucket ServerTraffic::GetReceived() const
   {
@@ -73,7 +67,6 @@ namespace OrthancPerf
 
     return sum;
   }
-
 
   std::vector<WindowSummary> ServerTraffic::SummarizeWindows() const
   {
@@ -98,7 +91,6 @@ namespace OrthancPerf
 
     return summaries;
   }
-
 
   void ServerTraffic::Record(std::size_t place, const FinishedInstance& instance) noexcept
   {

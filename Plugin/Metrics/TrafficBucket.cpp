@@ -23,7 +23,6 @@ namespace OrthancPerf
     constexpr auto SLOT_COUNT = static_cast<std::size_t>(LatestTraffic::EVIDENCE_INSTANCES);
   }
 
-
   FinishedInstance ToTraffic(const FinishedRequest& request)
   {
     constexpr Phase PHASES[] = {Phase::Idle,    Phase::Receive, Phase::Work,
@@ -42,7 +41,6 @@ namespace OrthancPerf
 
     return traffic;
   }
-
 
   void TrafficBucket::Add(const FinishedInstance& instance) noexcept
   {
@@ -86,7 +84,6 @@ namespace OrthancPerf
     pauseSeconds += pause <= MAXIMUM_PAUSE ? ToSeconds(pause) : 0;
   }
 
-
   void TrafficBucket::operator+=(const TrafficBucket& other) noexcept
   {
     for (const auto sum : SUMS)
@@ -103,13 +100,11 @@ namespace OrthancPerf
     AddEach(counts_, other.counts_);
   }
 
-
   double TrafficBucket::GetMean(Phase phase) const
   {
     const double count = counts_[static_cast<std::size_t>(phase)];
     return count > 0 ? GetSeconds(phase) / count : 0;
   }
-
 
   double TrafficBucket::GetTotalSeconds() const
   {
@@ -123,20 +118,17 @@ namespace OrthancPerf
     return total;
   }
 
-
   double TrafficBucket::GetShare(Phase phase) const
   {
     const double total = GetTotalSeconds();
     return total > 0 ? GetSeconds(phase) / total : 0;
   }
 
-
   double TrafficBucket::GetServiceTime(Phase phase) const
   {
     const double mean = GetMean(phase);
     return activeSeconds > 0 && instances > 0 ? std::min(mean, activeSeconds / instances) : mean;
   }
-
 
   void TrafficSummary::Add(const FinishedInstance& instance) noexcept
   {
@@ -158,14 +150,12 @@ namespace OrthancPerf
     }
   }
 
-
   void TrafficSummary::operator+=(const TrafficSummary& other) noexcept
   {
     TrafficBucket::operator+=(other);
     duration += other.duration;
     AddEach(latencies, other.latencies);
   }
-
 
   void ReadSummary::Add(const FinishedRequest& request) noexcept
   {
@@ -182,7 +172,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ReadSummary::operator+=(const ReadSummary& other) noexcept
   {
     bytes += other.bytes;
@@ -191,12 +180,10 @@ namespace OrthancPerf
     AddEach(phases, other.phases);
   }
 
-
   std::uint64_t ReadSummary::CountRequests() const noexcept
   {
     return std::accumulate(statuses.begin(), statuses.end(), std::uint64_t{0});
   }
-
 
   double ReadSummary::GetSeconds() const noexcept
   {
@@ -204,24 +191,20 @@ namespace OrthancPerf
                            [](double sum, const PhaseHistogram& phase) { return sum + phase.sum; });
   }
 
-
   std::uint64_t ReadSummary::CountFailed() const noexcept
   {
     constexpr std::size_t SERVER_ERROR = 5;  // "5xx"
     return statuses[SERVER_ERROR] + statuses.back();
   }
 
-
   TrafficRates TrafficRates::Make(const TrafficBucket& traffic, Duration time)
   {
     return {traffic.instances / ToSeconds(time), traffic.bytes / ToSeconds(time)};
   }
 
-
   LatestTraffic::LatestTraffic(TimePoint start) : slots_(SLOT_LENGTH, SLOT_COUNT, start)
   {
   }
-
 
   // While an instance is at work there is no silence, however long it takes
   void LatestTraffic::Add(const FinishedInstance& instance, TimePoint now) noexcept
@@ -236,13 +219,11 @@ namespace OrthancPerf
     latest_ = std::max(latest_, now);
   }
 
-
   void LatestTraffic::Restart(TimePoint now) noexcept
   {
     slots_.Clear(now);
     latest_ = TimePoint();
   }
-
 
   TrafficRates LatestTraffic::GetRates(TimePoint now) const
   {
@@ -251,7 +232,6 @@ namespace OrthancPerf
                    [&sum](const TrafficBucket& slot, TimePoint) { sum += slot; });
     return TrafficRates::Make(sum, slots_.GetCovered(now, SLOTS_OF_A_MINUTE));
   }
-
 
   TrafficBucket LatestTraffic::GetEvidence(TimePoint now) const
   {

@@ -18,7 +18,6 @@ namespace OrthancPerf
   // A request that read, as buckets count it. Its waits for the database are part of Phase::Work.
   FinishedInstance ToTraffic(const FinishedRequest& request);
 
-
   // What many instances in one direction add up to: the one bucket of all that counts instances.
   // Windows, rates, charts, counters and the advisor's evidence are sums of buckets.
   //
@@ -100,7 +99,6 @@ namespace OrthancPerf
     std::array<std::uint32_t, PHASE_COUNT> counts_ = {};
   };
 
-
   // The traffic of one direction or origin, with the distributions of its times. A histogram
   // without durations: the phase was not observed. A value of 5 kB.
   struct TrafficSummary : TrafficBucket
@@ -111,7 +109,6 @@ namespace OrthancPerf
     void Add(const FinishedInstance& instance) noexcept;
     void operator+=(const TrafficSummary& other) noexcept;
   };
-
 
   // What the requests of one class read. A value of 1.4 kB.
   struct ReadSummary
@@ -129,7 +126,6 @@ namespace OrthancPerf
     double GetSeconds() const noexcept;          // FinishedRequest::GetDuration, of all
   };
 
-
   // Instances, and bytes, a second
   struct TrafficRates
   {
@@ -138,7 +134,6 @@ namespace OrthancPerf
 
     static TrafficRates Make(const TrafficBucket& traffic, Duration time);
   };
-
 
   // The latest traffic of one peer, or of the server, in one direction, in slots of five seconds.
   // Rates and evidence are sums over the latest of them.

@@ -23,7 +23,6 @@ namespace OrthancPerf
     }
   }
 
-
   TranscodingMetrics::TranscodingMetrics()
   {
     for (const EngineChoice engine : GetAllEngineChoices())
@@ -42,7 +41,6 @@ namespace OrthancPerf
     }
   }
 
-
   void TranscodingMetrics::OnTranscoding(const TranscodingReport& report) noexcept
   {
     const std::lock_guard lock(mutex_);
@@ -58,7 +56,6 @@ namespace OrthancPerf
       line.targetBytes += report.targetSize;
     }
   }
-
 
   void TranscodingMetrics::Expect(const IngestTranscoding& settings)
   {
@@ -78,7 +75,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   std::vector<EngineAttempts> TranscodingMetrics::GetTotals() const
   {

@@ -18,7 +18,6 @@ namespace OrthancPerf
 
     constexpr int PAUSE = 10;  // milliseconds
 
-
     // Null: there is nothing to ask for
     Connection* FindRequest(const ContextUse& use, int fd) noexcept
     {
@@ -27,13 +26,11 @@ namespace OrthancPerf
                                                                                   : nullptr;
     }
 
-
     Connection* FindHttpRequest(const ContextUse& use, int fd) noexcept
     {
       Connection* connection = FindRequest(use, fd);
       return connection != nullptr && connection->IsHttpAccepted() ? connection : nullptr;
     }
-
 
     Answer AskToRead(int fd) noexcept
     {
@@ -57,7 +54,6 @@ namespace OrthancPerf
       return reply.answer;
     }
 
-
     Answer AskToUpload(int fd, std::optional<std::uint64_t> length) noexcept
     {
       const ContextUse use;
@@ -78,7 +74,6 @@ namespace OrthancPerf
       return use->admission.AskForAll(fd, *length, Clock::now()).answer;
     }
 
-
     // Pauses. True, at once: the connection is lost, or one of these events is there.
     bool PauseOrEnd(int fd, short events)
     {
@@ -87,7 +82,6 @@ namespace OrthancPerf
       return poll(&look, 1, PAUSE) > 0;
     }
   }
-
 
   bool MayRead(int fd)
   {
@@ -107,7 +101,6 @@ namespace OrthancPerf
     return answer != Answer::BreakOff;
   }
 
-
   std::optional<std::uint64_t> ParseContentLength(std::string_view text) noexcept
   {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -122,7 +115,6 @@ namespace OrthancPerf
         std::from_chars(text.data(), text.data() + text.size(), length);
     return result.ec == std::errc() ? std::optional<std::uint64_t>(length) : std::nullopt;
   }
-
 
   bool MayUpload(int fd, std::optional<std::uint64_t> length) noexcept
   {
@@ -146,7 +138,6 @@ namespace OrthancPerf
     return answer == Answer::Go;
   }
 
-
   void OnServed(int fd, bool isStow, const std::optional<ReadingRequest>& reading) noexcept
   {
     const ContextUse use;
@@ -157,7 +148,6 @@ namespace OrthancPerf
       use.CloseMessage(fd);  // of the request before, if its response was not seen
     }
   }
-
 
   void OnInstanceStored(int fd) noexcept
   {

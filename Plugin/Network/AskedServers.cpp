@@ -20,10 +20,8 @@ namespace OrthancPerf
   {
     __attribute__((tls_model("initial-exec"))) thread_local AskedServers ofThisThread;
 
-
     // A place that no server has
     constexpr std::uint8_t NOBODY = 2;
-
 
     // Whether it is a connection to a server with an address; that of a Unix socket has no port.
     // Questions to a name server are no such connection, nor are two ends of one process. What is
@@ -51,7 +49,6 @@ namespace OrthancPerf
              (address->sa_family == AF_UNIX && size > offsetof(sockaddr_un, sun_path));
     }
 
-
     // The processor time of the calling thread (clock_gettime(2))
     Duration GetComputed() noexcept
     {
@@ -60,7 +57,6 @@ namespace OrthancPerf
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
       return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
     }
-
 
     // Empty if it has no path (unix(7))
     std::string DescribeUnixSocket(int fd)
@@ -74,12 +70,10 @@ namespace OrthancPerf
     }
   }
 
-
   AskedServers& AskedServers::OfThisThread() noexcept
   {
     return ofThisThread;
   }
-
 
   void AskedServers::Begin(Served served, TimePoint now) noexcept
   {
@@ -89,13 +83,11 @@ namespace OrthancPerf
     since_ = now;
   }
 
-
   void AskedServers::BeginReading(Served served, int client) noexcept
   {
     Begin(served, TimePoint());
     client_ = client;
   }
-
 
   ReadWaits AskedServers::GetReadWaits() const noexcept
   {
@@ -106,7 +98,6 @@ namespace OrthancPerf
     return waits;
   }
 
-
   void AskedServers::OnFileClosed(TimePoint now) noexcept
   {
     Begin({false, served_.isDatabase}, since_);
@@ -115,7 +106,6 @@ namespace OrthancPerf
     end_ = now;
     computedBefore_ = GetComputed();
   }
-
 
   void AskedServers::OnConnecting(int fd, TimePoint from, TimePoint now) noexcept
   {
@@ -131,7 +121,6 @@ namespace OrthancPerf
     connectWaited_ += now - from;
   }
 
-
   void AskedServers::OnWritten(int fd, TimePoint now) noexcept
   {
     if ((FindLink(fd) != nullptr || Add(fd, now)) && FindCounted(fd) != nullptr)
@@ -140,7 +129,6 @@ namespace OrthancPerf
       askedAt_ = now;
     }
   }
-
 
   bool AskedServers::OnWaited(int fd, Duration waited, bool isForRoom) noexcept
   {
@@ -160,7 +148,6 @@ namespace OrthancPerf
     connectWaited_ += isConnecting ? waited : Duration::zero();
     return isConnecting;
   }
-
 
   void AskedServers::OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept
   {
@@ -194,7 +181,6 @@ namespace OrthancPerf
     }
   }
 
-
   void AskedServers::OnClosing(int fd) noexcept
   {
     if (Link* const link = FindLink(fd))
@@ -204,7 +190,6 @@ namespace OrthancPerf
 
     awaited_ = awaited_ == fd ? -1 : awaited_;
   }
-
 
   StorageWork AskedServers::Take()
   {
@@ -232,7 +217,6 @@ namespace OrthancPerf
     return work;
   }
 
-
   // Null: nothing was asked there
   AskedServers::Link* AskedServers::FindLink(int fd) noexcept
   {
@@ -242,7 +226,6 @@ namespace OrthancPerf
     return found == end ? nullptr : found;
   }
 
-
   // Null: it was not asked, or does not count any more
   AskedServers::Server* AskedServers::FindCounted(int fd) noexcept
   {
@@ -251,7 +234,6 @@ namespace OrthancPerf
                                                            : link->server + 1 == serverCount_);
     return isCounted ? &servers_[link->server] : nullptr;
   }
-
 
   // False: nothing is asked there, or there is no room
   bool AskedServers::Add(int fd, TimePoint now) noexcept
@@ -278,7 +260,6 @@ namespace OrthancPerf
 
     return true;
   }
-
 
   // The place of the server with this address, which may be a new one. An object storage may have
   // several addresses, of one port: those are one server. Those of Unix sockets have none.
@@ -312,7 +293,6 @@ namespace OrthancPerf
     return serverCount_++;
   }
 
-
   ServerWork AskedServers::Describe(std::size_t place) const
   {
     const Server& server = servers_[place];
@@ -324,7 +304,6 @@ namespace OrthancPerf
     work.waited = server.waited;
     return work;
   }
-
 
   // "10.0.0.1:5432", "[::1]:5432", "/run/postgresql/.s.PGSQL.5432"
   std::string AskedServers::GetName(std::size_t server) const

@@ -21,7 +21,6 @@ namespace OrthancPerf
     bool isDatabase = false;
   };
 
-
   // What the thread of a request that reads has waited for, and written, so far
   struct ReadWaits
   {
@@ -30,7 +29,6 @@ namespace OrthancPerf
     Duration client = Duration::zero();    // to take more of the response; for DIMSE responses
     Duration writing = Duration::zero();   // the response, or what a C-MOVE sends
   };
-
 
   // The servers that a thread asks over sockets while it stores an instance: an object storage, a
   // database. What it writes is a question, what it reads next the answer. No byte is looked at, so

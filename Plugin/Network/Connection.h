@@ -234,7 +234,6 @@ namespace OrthancPerf
     }
   };
 
-
   // The watched connections by file descriptor: an array, so that a hook knows at once whether a
   // descriptor is watched. Descriptors beyond its end are never watched. Takes no lock; owned by
   // ConnectionTracker. A descriptor is opened and closed by the thread that has it; any thread may

@@ -31,7 +31,6 @@ namespace OrthancPerf
 
     constexpr std::string_view POST = "POST ";
 
-
     // What a thread asks while it stores an instance, or serves a request that reads, is no send,
     // even at a peer's port
     bool MaySendToPeer(TimePoint now) noexcept
@@ -40,14 +39,12 @@ namespace OrthancPerf
       return !asked.MayAsk(now) && !asked.IsReading();
     }
 
-
     void ForgetWait(Connection& connection) noexcept
     {
       connection.waited = Duration::zero();
       connection.heldBack = Duration::zero();
       connection.heldBackSince.reset();
     }
-
 
     // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
     // What the kernel has held back of a response is one of the next message, and part of its
@@ -71,12 +68,10 @@ namespace OrthancPerf
       ForgetWait(connection);
     }
 
-
     bool BeginsWith(const std::uint8_t* data, std::size_t size, std::string_view text) noexcept
     {
       return size >= text.size() && std::equal(text.begin(), text.end(), data);
     }
-
 
     // Of one direction
     void AddBytes(Connection& connection, std::atomic<std::uint64_t>& bytes,
@@ -88,14 +83,12 @@ namespace OrthancPerf
       }
     }
 
-
     bool IsInterimResponse(const Connection& connection, const std::uint8_t* data,
                            std::size_t size) noexcept
     {
       return connection.IsEncrypted() ? size <= MAXIMUM_INTERIM_RECORD
                                       : BeginsWith(data, size, INTERIM_RESPONSE);
     }
-
 
     // While Orthanc still sends a request, a server of TLS 1.3 writes session tickets
     bool IsResponseOfPeer(const Connection& connection, const std::uint8_t* data,

@@ -27,7 +27,6 @@ namespace OrthancPerf
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
 
-
     OpenAssociation Describe(const Connection& connection, TimePoint now)
     {
       const bool hasParties = connection.hasParties.load(std::memory_order_acquire);
@@ -54,12 +53,10 @@ namespace OrthancPerf
     }
   }
 
-
   ConnectionTracker::ConnectionTracker()
   {
     work = {};  // of an earlier tracker
   }
-
 
   std::optional<Message> ConnectionTracker::GetCurrentMessage() const
   {
@@ -80,13 +77,11 @@ namespace OrthancPerf
     return message;
   }
 
-
   int ConnectionTracker::GetCurrentConnection() const noexcept
   {
     const Connection* const connection = FindCurrent();
     return connection == nullptr ? -1 : connection->fd;
   }
-
 
   // Null: there is none, or it is closed. What the thread reads now may come over one whose
   // descriptor is beyond those that are watched.
@@ -96,7 +91,6 @@ namespace OrthancPerf
                         work.connection->closedSerial.load(std::memory_order_acquire) < work.serial;
     return isOpen ? work.connection : nullptr;
   }
-
 
   Response ConnectionTracker::GetResponse(const MessageId& id) const noexcept
   {
@@ -121,7 +115,6 @@ namespace OrthancPerf
     return {isClosed ? Response::State::Gone : Response::State::Pending};
   }
 
-
   void ConnectionTracker::ClaimMessage() noexcept
   {
     if (Connection* const connection = FindCurrent())
@@ -130,7 +123,6 @@ namespace OrthancPerf
       connection->isAccepted.store(true, RELAXED);
     }
   }
-
 
   Phase ConnectionTracker::GetStoringPhase(const MessageId& id) const noexcept
   {
@@ -141,7 +133,6 @@ namespace OrthancPerf
 
     return served.load(RELAXED).isStorage ? Phase::Commit : Phase::Storage;
   }
-
 
   void ConnectionTracker::NameRequestor(const std::string& title) noexcept
   {
@@ -155,7 +146,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ConnectionTracker::BeginStorage(TimePoint now, std::size_t size) noexcept
   {
     GatheredFile::OfThisThread().Expect(size);
@@ -168,7 +158,6 @@ namespace OrthancPerf
     }
   }
 
-
   StorageWork ConnectionTracker::TakeStorageWork()
   {
     GatheredFile::OfThisThread().Expect(0);
@@ -177,13 +166,11 @@ namespace OrthancPerf
     return work;
   }
 
-
   void ConnectionTracker::SetCurrent(Connection* connection) noexcept
   {
     work.connection = connection;
     work.serial = connection == nullptr ? 0 : connection->serial.load(RELAXED);
   }
-
 
   std::vector<OpenAssociation> ConnectionTracker::ListOpen(TimePoint now) const
   {

@@ -13,11 +13,9 @@ namespace OrthancPerf
     constexpr Duration HELD = std::chrono::seconds(1);
   }
 
-
   EventQueue::EventQueue() : events_(std::make_unique<Events>())
   {
   }
-
 
   void EventQueue::Push(const ProbeEvent& event) noexcept
   {
@@ -26,7 +24,6 @@ namespace OrthancPerf
       dropped_.fetch_add(1, std::memory_order_relaxed);
     }
   }
-
 
   void EventQueue::SetDestinations(std::vector<Destination> destinations)
   {
@@ -45,7 +42,6 @@ namespace OrthancPerf
       ports_[port].store(owners[port], std::memory_order_relaxed);
     }
   }
-
 
   void EventQueue::Drain(const Journal& journal, TimePoint now)
   {
@@ -66,7 +62,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   void EventQueue::Publish(const Journal& journal, const ProbeEvent& event)
   {
@@ -114,7 +109,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EventQueue::Learn(const ProbeEvent& event)
   {
     if (FindHost(event.host, event.address.port) == nullptr)
@@ -135,7 +129,6 @@ namespace OrthancPerf
     addresses_.push_back({event.address.ip, event.host});
   }
 
-
   void EventQueue::HoldBack(const ProbeEvent& call, const std::string& title)
   {
     if (const auto former = FindFormer(call, title); former != failed_.end())
@@ -147,7 +140,6 @@ namespace OrthancPerf
       failed_.push_back({call.address, call, title});
     }
   }
-
 
   // The latest one that this continues, with the next address of the host: the same one again is
   // another call
@@ -164,7 +156,6 @@ namespace OrthancPerf
     const auto found = std::find_if(failed_.rbegin(), failed_.rend(), isFormer);
     return found == failed_.rend() ? failed_.end() : std::prev(found.base());
   }
-
 
   // The first with this address, by the host that was found there last; of a name without an
   // address, the first with this host, and this port but 0. Null: Orthanc has called something
@@ -188,7 +179,6 @@ namespace OrthancPerf
 
     return found;
   }
-
 
   const Destination* EventQueue::FindHost(HostHash host, std::uint16_t port) const
   {

@@ -27,7 +27,6 @@ namespace OrthancPerf
     bool isPeer = false;       // over HTTP
   };
 
-
   // What is over waits here until Drain() tells the journal, with the title of whom Orthanc has
   // called. libcurl tries the addresses of a host one after the other, or at once (RFC 8305). So a
   // failed call to a peer is held back for a while: the next one of the same thread may replace it.

@@ -24,7 +24,6 @@ namespace OrthancPerf
 
     constexpr std::int32_t HTTP_BAD_REQUEST = 400;
 
-
     // When the end of a message has left the machine, whose response begins to come. It was handed
     // to the kernel at "written"; the peer's window and the distance may have kept it there for
     // long, which is not the peer's thinking. What Nagle's algorithm held it back for is left out,
@@ -36,14 +35,12 @@ namespace OrthancPerf
       return left > written + TICKS ? left : written;
     }
 
-
     // Of what Orthanc writes, if it responds to such a request, once so much of it was written
     std::optional<std::uint16_t> GetStatus(const DimseReader& answer,
                                            std::uint16_t request) noexcept
     {
       return answer.GetCommand() == (request | IS_RESPONSE) ? answer.GetStatus() : std::nullopt;
     }
-
 
     // What a DIMSE request reads; nothing: it is another one, or cannot be read
     std::optional<RouteClass> FindService(std::optional<std::uint16_t> command) noexcept
@@ -53,7 +50,6 @@ namespace OrthancPerf
              : command == C_FIND_REQUEST ? std::make_optional(RouteClass::CFind)
                                          : std::nullopt;
     }
-
 
     // Of the first bytes of a response: "HTTP/1.1 200 OK" (RFC 9112 section 4); -1: none
     std::int32_t ReadHttpStatus(const std::uint8_t* data, std::size_t size) noexcept
@@ -72,7 +68,6 @@ namespace OrthancPerf
       return std::from_chars(first, first + DIGITS, status).ec == std::errc() ? status : -1;
     }
 
-
     // Whether a request begins so by which Orthanc sends an instance to a peer. The URL of a peer
     // may have a path.
     bool IsUpload(const std::uint8_t* data, std::size_t size) noexcept
@@ -85,7 +80,6 @@ namespace OrthancPerf
              line.substr(line.size() - END.size()) == END;
     }
   }
-
 
   void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
@@ -127,7 +121,6 @@ namespace OrthancPerf
       NoteReading(connection);
     }
   }
-
 
   void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
   {
@@ -178,7 +171,6 @@ namespace OrthancPerf
                                                                              : Connection::NEVER;
   }
 
-
   // Its thread begins to work at it once the last byte is there
   void ConnectionTracker::NoteReading(Connection& connection) noexcept
   {
@@ -196,7 +188,6 @@ namespace OrthancPerf
     }
   }
 
-
   // Orthanc goes on: with a response, or with the next message. What it has sent before is over.
   void ConnectionTracker::BeginAnswer(Connection& connection) noexcept
   {
@@ -207,7 +198,6 @@ namespace OrthancPerf
       connection.reading->isCounted = false;
     }
   }
-
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,
                                           std::size_t size, TimePoint now) noexcept
@@ -251,7 +241,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ConnectionTracker::NoteHttpAnswer(Connection& connection, std::int32_t status, bool isFirst,
                                          TimePoint now) noexcept
   {
@@ -278,7 +267,6 @@ namespace OrthancPerf
       AddRefused(connection);
     }
   }
-
 
   void ConnectionTracker::NoteDimseAnswer(Connection& connection, TimePoint now) noexcept
   {
@@ -309,7 +297,6 @@ namespace OrthancPerf
     }
   }
 
-
   // The response under way may be the last one: no longer pending (DICOM PS3.4 annex C.4)
   void ConnectionTracker::NoteReadingAnswer(Connection& connection, TimePoint now) noexcept
   {
@@ -332,7 +319,6 @@ namespace OrthancPerf
       FinishRead(connection);
     }
   }
-
 
   void ConnectionTracker::FollowPdus(Connection& connection, bool isRequestSide,
                                      const std::uint8_t* data, std::size_t size,

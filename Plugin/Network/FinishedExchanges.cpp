@@ -22,7 +22,6 @@ namespace OrthancPerf
     // from this size on: other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
-
     ProbeEvent MakeEvent(Kind kind, Connection& connection) noexcept
     {
       const std::optional<TimePoint> answered = connection.GetAnsweredAt();
@@ -59,7 +58,6 @@ namespace OrthancPerf
       return event;
     }
 
-
     // The status of the response to the message of this ID. What is none (A-ABORT, A-RELEASE-RQ,
     // C-CANCEL-RQ) does not answer, nor what comes late for the message before: DCMTK takes
     // neither.
@@ -77,7 +75,6 @@ namespace OrthancPerf
         event.status = answer.GetStatus();
       }
     }
-
 
     // How a connection to a peer has ended. Orthanc closes it where the peer does not answer in
     // time.
@@ -102,7 +99,6 @@ namespace OrthancPerf
                  : AssociationOutcome::Rejected;
     }
   }
-
 
   void ConnectionTracker::FinishExchange(Connection& connection,
                                          AssociationOutcome outcome) noexcept
@@ -149,7 +145,6 @@ namespace OrthancPerf
     }
   }
 
-
   void ConnectionTracker::FinishSent(Connection& connection, AssociationOutcome outcome) noexcept
   {
     const bool isDimse = connection.IsDicom() && !connection.IsEncrypted();
@@ -176,7 +171,6 @@ namespace OrthancPerf
 
     events.Push(event);
   }
-
 
   void ConnectionTracker::FinishSubOperation(Connection& connection,
                                              AssociationOutcome outcome) noexcept
@@ -219,7 +213,6 @@ namespace OrthancPerf
     sent.Forget();
   }
 
-
   void ConnectionTracker::FinishRead(Connection& connection) noexcept
   {
     if (!connection.reading)
@@ -238,7 +231,6 @@ namespace OrthancPerf
     connection.reading.reset();
     EndStorage();
   }
-
 
   void ConnectionTracker::FinishConnection(Connection& connection, TimePoint now) noexcept
   {
@@ -277,14 +269,12 @@ namespace OrthancPerf
     events.Push(event);
   }
 
-
   void ConnectionTracker::AddRefused(Connection& connection) noexcept
   {
     ProbeEvent event = MakeEvent(Kind::Instance, connection);
     event.bytesReceived = connection.requestBytes;
     events.Push(event);
   }
-
 
   void ConnectionTracker::AddCall(ProbeEvent::Kind kind, const Connection& connection,
                                   TimePoint now) noexcept
@@ -302,7 +292,6 @@ namespace OrthancPerf
                                                        : AssociationOutcome::Unreachable;
     events.Push(event);
   }
-
 
   void ConnectionTracker::EndStorage() noexcept
   {

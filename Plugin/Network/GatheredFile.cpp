@@ -27,24 +27,20 @@ namespace OrthancPerf
     std::array<std::array<char, GatheredFile::CAPACITY>, GatheredFile::SLOTS> slots;
   }
 
-
   GatheredFile& GatheredFile::OfThisThread() noexcept
   {
     return ofThisThread;
   }
-
 
   void GatheredFile::SetFolder(const char* path) noexcept
   {
     folder = path;
   }
 
-
   void GatheredFile::Start() noexcept
   {
     isStarted = true;
   }
-
 
   void GatheredFile::Stop() noexcept
   {
@@ -56,7 +52,6 @@ namespace OrthancPerf
     }
   }
 
-
   void GatheredFile::ForgetParent() noexcept
   {
     folder = nullptr;
@@ -64,14 +59,12 @@ namespace OrthancPerf
     std::fill(areUsed.begin(), areUsed.end(), false);
   }
 
-
   void GatheredFile::Expect(std::size_t size) noexcept
   {
     held_ = 0;  // of a file that was left open: it may be another thread's by now
     End(fd_);
     expected_ = folder == nullptr ? 0 : size;
   }
-
 
   void GatheredFile::OnOpened(const char* path, int flags, int fd) noexcept
   {
@@ -105,7 +98,6 @@ namespace OrthancPerf
     }
   }
 
-
   ssize_t GatheredFile::Write(const void* data, std::size_t size)
   {
     const std::string_view piece(static_cast<const char*>(data), size);
@@ -134,7 +126,6 @@ namespace OrthancPerf
     return error_ == 0 ? static_cast<ssize_t>(size) : -1;
   }
 
-
   int GatheredFile::End(int fd)
   {
     if (!Has(fd))
@@ -148,7 +139,6 @@ namespace OrthancPerf
     errno = error_ == 0 ? errno : error_;
     return error_ == 0 ? 0 : -1;
   }
-
 
   // Also what write(2) takes in several parts. After an error, nothing more.
   void GatheredFile::WriteOut()

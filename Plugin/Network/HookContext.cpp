@@ -46,19 +46,16 @@ namespace OrthancPerf
     }
   }
 
-
   ContextUse::ContextUse() noexcept : users_(ChooseCount())
   {
     users_.fetch_add(1);
     context_ = currentContext.load();
   }
 
-
   ContextUse::~ContextUse()
   {
     users_.fetch_sub(1);
   }
-
 
   void ContextUse::Tune(Connection& connection) const noexcept
   {
@@ -72,7 +69,6 @@ namespace OrthancPerf
       ApplySocketSettings(connection.fd, settings);
     }
   }
-
 
   bool ContextUse::BeforeWait(const Connection& connection) const noexcept
   {
@@ -88,7 +84,6 @@ namespace OrthancPerf
            connection.waited == Duration::zero();
   }
 
-
   bool EnterContext(HookContext& context)
   {
     static const int registered = pthread_atfork(nullptr, nullptr, &ForgetParent);
@@ -97,7 +92,6 @@ namespace OrthancPerf
     HookContext* none = nullptr;
     return currentContext.compare_exchange_strong(none, &context);
   }
-
 
   void LeaveContext(HookContext& context)
   {
@@ -109,13 +103,11 @@ namespace OrthancPerf
     }
   }
 
-
   bool IsOwnProcess() noexcept
   {
     const ContextUse use;
     return !use || getpid() == use->process;
   }
-
 
   void WaitForHooks() noexcept
   {

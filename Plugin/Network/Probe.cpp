@@ -21,12 +21,10 @@ namespace OrthancPerf
     tracker_.places = places;
   }
 
-
   Probe::~Probe()
   {
     Remove();
   }
-
 
   bool Probe::Install()
   {
@@ -54,7 +52,6 @@ namespace OrthancPerf
     return problem.empty();
   }
 
-
   bool Probe::Refresh()
   {
     const bool wasInstalled = isInstalled_;
@@ -69,7 +66,6 @@ namespace OrthancPerf
     return !wasInstalled;
   }
 
-
   void Probe::Remove()
   {
     if (isInstalled_)
@@ -83,19 +79,16 @@ namespace OrthancPerf
     }
   }
 
-
   std::string Probe::GetProblem() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     return problem_;
   }
 
-
   std::vector<RedirectionState> Probe::GetStates() const
   {
     return patcher_.GetStates();
   }
-
 
   void Probe::SetSettings(const DicomSockets& settings)
   {
@@ -119,13 +112,11 @@ namespace OrthancPerf
     trial_ = TrySocketSettings(settings_->sockets);
   }
 
-
   SettingsTrial Probe::GetTrial() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     return trial_;
   }
-
 
   void Probe::TuneListeningSocket()
   {
@@ -134,7 +125,6 @@ namespace OrthancPerf
       ApplySocketSettings(*fd, settings_->sockets);
     }
   }
-
 
   // What is left to DCMTK is what DCMTK does: a connection may have had another setting before
   DicomSockets Probe::Complete(DicomSockets settings) const

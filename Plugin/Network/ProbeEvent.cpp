@@ -36,7 +36,6 @@ namespace OrthancPerf
                                       {0xffff, 0x0301, "temporary congestion"},
                                       {0xffff, 0x0302, "local limit exceeded"}};
 
-
     template <std::size_t Size>
     std::string Explain(const Meaning (&meanings)[Size], std::uint16_t code, const char* otherwise)
     {
@@ -47,12 +46,10 @@ namespace OrthancPerf
       return found == end ? otherwise : found->text;
     }
 
-
     std::string DescribeHttp(const std::optional<std::uint16_t>& status)
     {
       return status ? "HTTP status " + std::to_string(*status) : "no HTTP response";
     }
-
 
     // Of a C-STORE: 0, 0xBxxx, what DIMSE has for all services, and "duplicate SOP Instance",
     // which some receivers answer where they hold it already
@@ -61,7 +58,6 @@ namespace OrthancPerf
       return status == 0 || (status & 0xf000) == 0xb000 || status == 0x0001 || status == 0x0107 ||
              status == 0x0111 || status == 0x0116;
     }
-
 
     // Why the peer does not hold the instance; empty: it does, as far as that can be seen
     std::string GetReason(const ProbeEvent& event)
@@ -93,12 +89,10 @@ namespace OrthancPerf
                  : "the connection was closed before the response";
     }
 
-
     std::string Print(std::string_view text)
     {
       return MakePrintable(std::string(text));
     }
-
 
     // "title": what is known otherwise; empty: nothing. TLS hides the title of the peer, which may
     // be named by its address then.
@@ -111,13 +105,11 @@ namespace OrthancPerf
     }
   }
 
-
   AssociationParties ToParties(const AssociateRequest& request)
   {
     return {Print(request.callingTitle.View()), Print(request.calledTitle.View()),
             Print(request.implementationVersionName.View()), request.maximumLength};
   }
-
 
   Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
               const PeerAddress& address)
@@ -126,7 +118,6 @@ namespace OrthancPerf
     return Peer{isReadable ? Print(title.View()) : std::string(),
                 address.port == 0 ? std::string() : address.ToString()};
   }
-
 
   FinishedInstance ToInstance(const ProbeEvent& event, const std::string& title)
   {
@@ -180,7 +171,6 @@ namespace OrthancPerf
     return instance;
   }
 
-
   FinishedAssociation ToAssociation(const ProbeEvent& event, const std::string& title)
   {
     FinishedAssociation association;
@@ -211,7 +201,6 @@ namespace OrthancPerf
 
     return association;
   }
-
 
   FinishedRequest ToRequest(const ProbeEvent& event)
   {

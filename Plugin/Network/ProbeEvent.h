@@ -47,14 +47,12 @@ namespace OrthancPerf
     PduBody rejection = {};  // the A-ASSOCIATE-RJ
   };
 
-
   // Who asks for the association, made printable
   AssociationParties ToParties(const AssociateRequest& request);
 
   // The other end: it has called, or it was called. Without a name unless the request is readable.
   Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
               const PeerAddress& address);
-
 
   // For the journal. "title": of an Orthanc peer, or of who was called in vain; empty: none.
   FinishedInstance ToInstance(const ProbeEvent& event, const std::string& title);

@@ -222,7 +222,6 @@ namespace OrthancPerf
     }
   }
 
-
   void Forget(int fd) noexcept
   {
     const ContextUse use;
@@ -234,7 +233,6 @@ namespace OrthancPerf
       use->tracker.OnClosing(*connection, Clock::now());
     }
   }
-
 
   std::vector<Redirection> GetWatchedFunctions()
   {

@@ -388,7 +388,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<Redirection> GetTransferFunctions()
   {
     return {Redirect("read", &OnRead),    Redirect("__read_chk", &OnReadChecked),

@@ -20,7 +20,6 @@ namespace OrthancPerf
     // storage of a plugin allocates
     __attribute__((tls_model("initial-exec"))) thread_local WrittenFiles ofThisThread;
 
-
     // ---- The hooks: see WatchedFunctions.cpp ----------------------------------------------------
 
     // "original" answers with what was opened, "getFile" makes its descriptor of that
@@ -121,19 +120,16 @@ namespace OrthancPerf
     }
   }
 
-
   WrittenFiles& WrittenFiles::OfThisThread() noexcept
   {
     return ofThisThread;
   }
-
 
   bool WrittenFiles::IsWritten(int flags) noexcept
   {
     const bool isForWriting = (flags & O_ACCMODE) == O_WRONLY || (flags & O_TRUNC) != 0;
     return (flags & O_CREAT) != 0 && (flags & O_APPEND) == 0 && isForWriting;
   }
-
 
   void WrittenFiles::Begin(std::atomic<bool>* isClosed) noexcept
   {
@@ -142,7 +138,6 @@ namespace OrthancPerf
     isClosed_ = isClosed;
     TellWhetherClosed(false);
   }
-
 
   void WrittenFiles::OnCreated(int fd, TimePoint from) noexcept
   {
@@ -154,7 +149,6 @@ namespace OrthancPerf
     }
   }
 
-
   void WrittenFiles::OnSynced(int fd, TimePoint from, TimePoint now) noexcept
   {
     if (IsOpen(fd))
@@ -162,7 +156,6 @@ namespace OrthancPerf
       sync_ = sync_.value_or(Duration::zero()) + (now - from);
     }
   }
-
 
   void WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
   {
@@ -173,7 +166,6 @@ namespace OrthancPerf
       TellWhetherClosed(true);
     }
   }
-
 
   std::optional<StoredFile> WrittenFiles::Take() noexcept
   {
@@ -187,7 +179,6 @@ namespace OrthancPerf
     return StoredFile{*taken.created_, *taken.closed_, taken.sync_};
   }
 
-
   void WrittenFiles::TellWhetherClosed(bool isClosed) const noexcept
   {
     if (isClosed_ != nullptr)
@@ -195,7 +186,6 @@ namespace OrthancPerf
       isClosed_->store(isClosed, std::memory_order_relaxed);
     }
   }
-
 
   // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
   void AfterFileClosed(int fd) noexcept
@@ -213,7 +203,6 @@ namespace OrthancPerf
       AskedServers::OfThisThread().OnFileClosed(now);
     }
   }
-
 
   std::vector<Redirection> GetFileFunctions()
   {

@@ -62,7 +62,6 @@ namespace OrthancPerf
     std::optional<Duration> sync_;
   };
 
-
   // A descriptor was closed, by close(2) or fclose(3). Keeps errno.
   void AfterFileClosed(int fd) noexcept;
 

@@ -14,14 +14,12 @@ namespace OrthancPerf
     const std::filesystem::path UNKNOWN = "/nonexistent";
   }
 
-
   std::filesystem::path GetModuleFolder()
   {
     Dl_info info = {};
     return GetFolderOfModule(dladdr(&ADDRESS_IN_THIS_MODULE, &info) == 0 ? nullptr
                                                                          : info.dli_fname);
   }
-
 
   std::filesystem::path GetFolderOfModule(const char* file)
   {

@@ -46,7 +46,6 @@ namespace OrthancPerf
       return result;
     }
 
-
     // Null: no recursive mutex was locked
     pthread_mutex_t* Watch(const std::function<void()>& callService)
     {
@@ -58,11 +57,9 @@ namespace OrthancPerf
     }
   }
 
-
   PluginLock::Release::Release(PluginLock& lock) noexcept : mutex_(lock.Unlock())
   {
   }
-
 
   PluginLock::Release::~Release()
   {
@@ -72,7 +69,6 @@ namespace OrthancPerf
       std::abort();
     }
   }
-
 
   bool PluginLock::Find(const std::function<void()>& callService)
   {
@@ -100,7 +96,6 @@ namespace OrthancPerf
     mutex_ = first;
     return true;
   }
-
 
   pthread_mutex_t* PluginLock::Unlock() noexcept
   {

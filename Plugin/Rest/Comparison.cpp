@@ -21,7 +21,6 @@ namespace OrthancPerf
     // What pixels are compared in
     constexpr const char* UNCOMPRESSED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
 
-
     // Nothing else comes into a path of the REST API. Orthanc's DicomInstanceHasher.
     bool IsOrthancIdentifier(const std::string& text)
     {
@@ -29,7 +28,6 @@ namespace OrthancPerf
       constexpr std::size_t LENGTH = 44;
       return text.size() == LENGTH && std::regex_match(text, GROUPS);
     }
-
 
     std::vector<std::string> ReadTargets(const Json::Value& value)
     {
@@ -50,7 +48,6 @@ namespace OrthancPerf
       return {targets.begin(), targets.end()};
     }
 
-
     // What compression is about: lossless, and not merely another way of writing the data set
     std::vector<std::string> ListDefaultTargets()
     {
@@ -67,7 +64,6 @@ namespace OrthancPerf
       return targets;
     }
   }
-
 
   ComparisonRequest ComparisonRequest::Read(const std::string& body)
   {
@@ -114,7 +110,6 @@ namespace OrthancPerf
     return request;
   }
 
-
   Comparison::Comparison(const EngineDirectory& engines, ComparisonRequest request,
                          const std::vector<std::string>& instances, LoadFile load) :
     engines_(engines),
@@ -130,7 +125,6 @@ namespace OrthancPerf
 
     Reset();
   }
-
 
   void Comparison::Reset()
   {
@@ -148,7 +142,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   bool Comparison::Step()
   {
@@ -184,7 +177,6 @@ namespace OrthancPerf
     return step_ < instances_.size();
   }
 
-
   // Uncompressed by the first engine that can
   EngineResult Comparison::Load(const std::string& instance) const
   {
@@ -207,7 +199,6 @@ namespace OrthancPerf
                ? EngineResult::MakeTranscoded(std::move(file))
                : Uncompress(engines_.FindAll(UNCOMPRESSED), file.data(), file.size());
   }
-
 
   EngineResult Comparison::Encode(Row& row)
   {
@@ -239,7 +230,6 @@ namespace OrthancPerf
     return result;
   }
 
-
   // By the engine itself if it can. Returns why the pixels are not the same; empty: they are.
   std::string Comparison::Decode(Row& row, const std::string& encoded) const
   {
@@ -259,7 +249,6 @@ namespace OrthancPerf
     row.decoding += Clock::now() - start;
     return Compare(row, decoded.file);
   }
-
 
   std::string Comparison::Compare(Row& row, const std::string& decoded) const
   {
@@ -282,12 +271,10 @@ namespace OrthancPerf
     return IsLossy(row.target) && error ? "" : difference;
   }
 
-
   float Comparison::GetProgress() const
   {
     return static_cast<float>(step_) / static_cast<float>(instances_.size());
   }
-
 
   Json::Value Comparison::GetContent() const
   {
@@ -296,7 +283,6 @@ namespace OrthancPerf
                        {"FinishedInstances", ToJson(std::uint64_t(step_))},
                        {"Results", ListJson(rows_, Describe)}});
   }
-
 
   Json::Value Comparison::Describe(const Row& row)
   {

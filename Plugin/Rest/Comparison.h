@@ -24,7 +24,6 @@ namespace OrthancPerf
     static ComparisonRequest Read(const std::string& body);
   };
 
-
   // Compares the engines on stored instances, as a job of Orthanc's. Each engine encodes the
   // uncompressed file in each target. It, or another engine, decodes the result, and the pixels are
   // compared. One step is one engine and one target of one instance.

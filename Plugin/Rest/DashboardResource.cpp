@@ -14,14 +14,12 @@ namespace OrthancPerf
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-
     // The files are loaded as "app.js?v=tag": that address never changes its content
     bool IsForever(const RestRequest& request, const DashboardFile& file)
     {
       const auto version = request.arguments.find("v");
       return version != request.arguments.end() && version->second == file.tag;
     }
-
 
     RestAnswer AnswerFile(const RestRequest& request, const DashboardFile& file)
     {
@@ -48,7 +46,6 @@ namespace OrthancPerf
       return answer;
     }
 
-
     RestAnswer AnswerRoutes(const RestRouter& router)
     {
       RestAnswer answer = AnswerJson(router.Describe());
@@ -56,7 +53,6 @@ namespace OrthancPerf
       return answer;
     }
   }
-
 
   void RegisterDashboardResource(RestRouter& router, const std::vector<DashboardFile>& files)
   {

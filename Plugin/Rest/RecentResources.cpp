@@ -21,7 +21,6 @@ namespace OrthancPerf
       return filter;
     }
 
-
     Json::Value Describe(const TranscodingRecord& transcoding)
     {
       Json::Value json = MakeObject({{"Engine", OrNull(transcoding.engine)},
@@ -40,7 +39,6 @@ namespace OrthancPerf
 
       return json;
     }
-
 
     Json::Value Describe(const FinishedInstance& instance)
     {
@@ -84,12 +82,10 @@ namespace OrthancPerf
       return json;
     }
 
-
     RequestFilter ReadRequestFilter(const RestRequest& request)
     {
       return {GetChoice<RouteClass>(request, "class"), GetArgument(request, "client")};
     }
-
 
     Json::Value Describe(const FinishedRequest& request)
     {
@@ -118,7 +114,6 @@ namespace OrthancPerf
            {"FirstResponse", isDimse ? IfKnown(request.firstResponse) : std::nullopt}});
     }
 
-
     Json::Value Describe(const ReadSummary& sums)
     {
       Json::Value json = MakeObject({{"Requests", ToJson(sums.CountRequests())},
@@ -133,7 +128,6 @@ namespace OrthancPerf
 
       return json;
     }
-
 
     Json::Value Describe(const std::vector<ReadSummary>& classes)
     {
@@ -152,7 +146,6 @@ namespace OrthancPerf
       return json;
     }
   }
-
 
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances)
   {
@@ -181,7 +174,6 @@ namespace OrthancPerf
     router.Register("/perf/instances/{id}", HttpMethod::Get,
                     "One of these instances, by its Orthanc identifier", get);
   }
-
 
   void RegisterRequestsResource(RestRouter& router, const RecentRequests& requests)
   {

@@ -18,7 +18,6 @@ namespace OrthancPerf
 
     constexpr const char* TUNING = "/perf/tuning";
 
-
     RestAnswer Change(const TuningResourceSources& sources, const RestRequest& request,
                       const std::function<TuningOutcome(const TuningAuthor&)>& change)
     {
@@ -39,7 +38,6 @@ namespace OrthancPerf
     }
   }
 
-
   void RegisterMetricsResource(RestRouter& router, std::function<MetricFigures()> gather)
   {
     const auto get = [gather = std::move(gather)](const RestRequest&)
@@ -49,7 +47,6 @@ namespace OrthancPerf
 
     router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text", get);
   }
-
 
   void RegisterHealthResource(RestRouter& router, HealthWatch& watch)
   {
@@ -74,7 +71,6 @@ namespace OrthancPerf
                     "Whether this server can store, for load balancers", get);
   }
 
-
   void RegisterAdviceResource(RestRouter& router, Advisor& advisor)
   {
     const auto get = [&advisor](const RestRequest&)
@@ -95,7 +91,6 @@ namespace OrthancPerf
         "The findings of the last day with their begin and end, the latest to begin first",
         getHistory);
   }
-
 
   void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources)
   {

@@ -95,7 +95,6 @@ namespace OrthancPerf
     Json::Value state_ = MakeEmpty();
   };
 
-
   // Each function registers the routes of one subject, which openapi.yaml describes; all that it is
   // given must outlive the router
 

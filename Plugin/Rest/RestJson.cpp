@@ -15,12 +15,10 @@ namespace OrthancPerf
     }
   }
 
-
   Json::Value ToJson(const PhaseDurations& phases)
   {
     return ListPhases([&phases](Phase phase) { return phases.Get(phase); });
   }
-
 
   Json::Value MakeObject(std::initializer_list<JsonMember> members, Json::Value object)
   {
@@ -34,7 +32,6 @@ namespace OrthancPerf
 
     return object;
   }
-
 
   Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates)
   {
@@ -58,7 +55,6 @@ namespace OrthancPerf
     return json;
   }
 
-
   std::string ToKey(const std::string& label)
   {
     std::string key;
@@ -77,7 +73,6 @@ namespace OrthancPerf
     return key;
   }
 
-
   Json::Value ToJson(const Finding& finding)
   {
     const Remedy& remedy = finding.remedy;
@@ -95,7 +90,6 @@ namespace OrthancPerf
                                  {remedy.kind.c_str(), IfAny(remedy.document)}});
     return json;
   }
-
 
   Json::Value ToJson(const FindingRecord& record)
   {

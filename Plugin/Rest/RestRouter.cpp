@@ -40,9 +40,7 @@ namespace OrthancPerf
       }
     }
 
-
     using boost::algorithm::iequals;
-
 
     // Whether a page of this origin is of that server (RFC 6454 section 6). A browser leaves out
     // the scheme's usual port; a proxy may name the host alone, as nginx' $host.
@@ -61,7 +59,6 @@ namespace OrthancPerf
              iequals(page + usualPort, server);
     }
 
-
     SettingError MakeMethodError(const std::string& kind, const std::string& name,
                                  const std::string& found)
     {
@@ -70,14 +67,12 @@ namespace OrthancPerf
                           name, DescribeText(found), "no " + kind + " of this name");
     }
 
-
     bool IsOfThisServer(const RestRequest& request, const std::string& origin)
     {
       return IsServedBy(origin, request.GetHeader("host").value_or("")) ||
              IsServedBy(origin, request.GetHeader("x-forwarded-host").value_or(""));
     }
   }
-
 
   const char* ToText(HttpMethod method)
   {
@@ -123,7 +118,6 @@ namespace OrthancPerf
   {
   }
 
-
   RestAnswer RestError::ToAnswer() const
   {
     Json::Value body = details_;
@@ -132,14 +126,12 @@ namespace OrthancPerf
     return AnswerJson(body, status_);
   }
 
-
   SettingError MakeArgumentError(const std::string& name, const std::string& found,
                                  const std::string& allowed)
   {
     return SettingError("Bad value of the argument \"" + name + "\"", name, DescribeText(found),
                         allowed);
   }
-
 
   std::string DecodeQuery(const std::string& text)
   {
@@ -167,14 +159,12 @@ namespace OrthancPerf
     return decoded;
   }
 
-
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name)
   {
     const auto argument = request.arguments.find(name);
     return argument == request.arguments.end() ? std::nullopt
                                                : std::optional<std::string>(argument->second);
   }
-
 
   std::size_t GetLimit(const RestRequest& request)
   {
@@ -194,7 +184,6 @@ namespace OrthancPerf
     return limit;
   }
 
-
   bool GetFlag(const RestRequest& request, const std::string& name)
   {
     const std::string text = GetArgument(request, name).value_or("false");
@@ -206,7 +195,6 @@ namespace OrthancPerf
 
     return text != "false";
   }
-
 
   void RestRouter::Register(const std::string& path, HttpMethod method, const std::string& summary,
                             Handler handler)
@@ -311,7 +299,6 @@ namespace OrthancPerf
     return description;
   }
 
-
   void RefuseOtherMethod(const RestRequest& request)
   {
     for (const auto& [name, value] : request.arguments)
@@ -327,7 +314,6 @@ namespace OrthancPerf
       throw MakeMethodError("header", "X-HTTP-Method-Override", *header);
     }
   }
-
 
   void RefuseForeignPage(const RestRequest& request)
   {

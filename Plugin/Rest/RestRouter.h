@@ -119,7 +119,6 @@ namespace OrthancPerf
   // but that or "false".
   bool GetFlag(const RestRequest& request, const std::string& name);
 
-
   // Which function serves which method of which route below /perf. Filled once by the plugin's
   // context, which owns it; read by all HTTP threads from then on.
   class RestRouter
@@ -159,7 +158,6 @@ namespace OrthancPerf
 
     std::map<std::string, Methods> routes_;
   };
-
 
   // What keeps a page of someone else's from acting through the browser of a user who is signed in.
   // The browser adds the password to any request; but no page can write the headers looked at here.

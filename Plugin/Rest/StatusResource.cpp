@@ -21,7 +21,6 @@ namespace OrthancPerf
                          {"Maximum", seconds.maximum}});
     }
 
-
     Json::Value Describe(const TrafficSummary& traffic, const TrafficRates& rates)
     {
       Json::Value json = ToJson(traffic, rates);
@@ -40,7 +39,6 @@ namespace OrthancPerf
       return json;
     }
 
-
     Json::Value Describe(const WindowSummary& window)
     {
       Json::Value json =
@@ -54,7 +52,6 @@ namespace OrthancPerf
       return json;
     }
 
-
     Json::Value DescribeIngest(const InstanceTracker& tracker)
     {
       Json::Value json;
@@ -66,7 +63,6 @@ namespace OrthancPerf
 
       return json;
     }
-
 
     // Everything that needs a part that is not there
     Json::Value DescribeNotInEffect(const StatusSources& sources)
@@ -103,7 +99,6 @@ namespace OrthancPerf
       return keys;
     }
 
-
     Json::Value DescribeProbe(const Probe& probe, const ConnectionTracker& connections)
     {
       Json::Value calls = Json::objectValue;
@@ -119,7 +114,6 @@ namespace OrthancPerf
                          {"Reason", OnlyIf(!probe.IsInstalled(), probe.GetProblem())}});
     }
 
-
     Json::Value Describe(const SocketOptions& options)
     {
       return MakeObject({{"TcpNoDelay", IfKnown(options.noDelay)},
@@ -131,7 +125,6 @@ namespace OrthancPerf
                          {"UserTimeoutSeconds", IfKnown(options.userTimeout)},
                          {"CongestionControl", options.congestionControl}});
     }
-
 
     Json::Value DescribeMemory(const AdmissionQueue& admission)
     {
@@ -149,7 +142,6 @@ namespace OrthancPerf
                          {"Limit", IfAny(Json::UInt64(ReadMemoryLimit()))}});
     }
 
-
     Json::Value Describe(const OpenAssociation& open)
     {
       return MakeObject({{"Direction", ToKey(ToLabel(open.direction))},
@@ -158,7 +150,6 @@ namespace OrthancPerf
                          {"Age", ToJson(open.age)},
                          {"InForce", Describe(open.options)}});
     }
-
 
     // What the kernel makes of the tuning: on a socket that was made to try it, and on those open
     Json::Value DescribeSockets(const Probe& probe, const ConnectionTracker& connections)
@@ -169,7 +160,6 @@ namespace OrthancPerf
                                                [](const std::string& problem) { return problem; })},
                          {"Connections", ListJson(connections.ListOpen(Clock::now()), Describe)}});
     }
-
 
     Json::Value Describe(const SyntaxVerdict& verdict)
     {
@@ -188,7 +178,6 @@ namespace OrthancPerf
       return json;
     }
 
-
     Json::Value Describe(const EngineVerdict& verdict)
     {
       return MakeObject({{"Name", verdict.engine},
@@ -196,7 +185,6 @@ namespace OrthancPerf
                          {"Syntaxes", ListJson(verdict.syntaxes, Describe)},
                          {"Reason", IfAny(verdict.reason)}});
     }
-
 
     Json::Value Describe(const PluginLock& lock)
     {
@@ -206,7 +194,6 @@ namespace OrthancPerf
                          {"Reason", IfAny(lock.GetProblem())}});
     }
 
-
     Json::Value Describe(const EngineFailure& failure)
     {
       return MakeObject({{"Engine", OrNull(failure.engine)},
@@ -214,7 +201,6 @@ namespace OrthancPerf
                          {"Reason", failure.reason},
                          {"Count", ToJson(failure.count)}});
     }
-
 
     Json::Value DescribeTranscoding(const TranscodingSources& sources)
     {
@@ -227,7 +213,6 @@ namespace OrthancPerf
                          {"Failures", ListJson(sources.failures.Get(), Describe)}});
     }
   }
-
 
   void RegisterStatusResource(RestRouter& router, const StatusSources& sources)
   {

@@ -22,7 +22,6 @@ namespace OrthancPerf
           });
     }
 
-
     void AddTimes(Json::Value& json, const char* key, const TimeSummary& times)
     {
       if (times.count > 0)
@@ -31,7 +30,6 @@ namespace OrthancPerf
             {{"Mean", times.GetMean()}, {"Latest", times.latest}, {"Maximum", times.maximum}});
       }
     }
-
 
     Json::Value DescribeCounts(const PeerAssociations& associations)
     {
@@ -56,7 +54,6 @@ namespace OrthancPerf
       return json;
     }
 
-
     Json::Value Describe(const TcpSummary& tcp)
     {
       return MakeObject({{"RoundTrip", IfAny(ToSeconds(tcp.roundTrip))},
@@ -70,7 +67,6 @@ namespace OrthancPerf
                          {"ReceiveWindowLimited", IfKnown(tcp.receiveWindowLimited)},
                          {"SendBufferLimited", IfKnown(tcp.sendBufferLimited)}});
     }
-
 
     Json::Value Describe(const PeerSummary& peer, Direction direction)
     {
@@ -105,7 +101,6 @@ namespace OrthancPerf
           json);
     }
 
-
     Json::Value Describe(const PeerSummary& peer)
     {
       Json::Value json = MakeObject({{"Name", peer.name},
@@ -124,7 +119,6 @@ namespace OrthancPerf
       return json;
     }
 
-
     // Points begin with a second. 0: all of them
     UnixSeconds GetSince(const RestRequest& request)
     {
@@ -139,14 +133,12 @@ namespace OrthancPerf
       return std::chrono::ceil<std::chrono::seconds>(moment->time_since_epoch()).count();
     }
 
-
     bool IsObserved(const HistoryExcerpt& excerpt, std::size_t direction, Phase phase)
     {
       return std::any_of(excerpt.points.begin(), excerpt.points.end(),
                          [=](const HistoryPoint& point)
                          { return point.directions[direction].IsObserved(phase); });
     }
-
 
     Json::Value Describe(const HistoryExcerpt& excerpt, std::size_t place)
     {
@@ -188,14 +180,12 @@ namespace OrthancPerf
                           })}});
     }
 
-
     Json::Value Describe(const TuningAuthor& author)
     {
       return MakeObject({{"Origin", author.address.empty() ? "Internal" : "RestApi"},
                          {"Address", IfAny(author.address)},
                          {"User", IfAny(author.user)}});
     }
-
 
     Json::Value Describe(const TuningChange& change)
     {
@@ -205,7 +195,6 @@ namespace OrthancPerf
                          {"By", Describe(change.author)}});
     }
   }
-
 
   void RegisterPeersResource(RestRouter& router, PeerStatistics& peers)
   {
@@ -225,7 +214,6 @@ namespace OrthancPerf
         "/perf/peers", HttpMethod::Get,
         "Each peer: rates, outcomes, where the time of its instances goes, associations, TCP", get);
   }
-
 
   void RegisterHistoryResource(RestRouter& router, History& history, const TuningStore& tuning)
   {

@@ -23,7 +23,6 @@ namespace OrthancPerf
     constexpr std::chrono::seconds DATABASE_PERIOD(1);
     constexpr std::chrono::seconds DISK_PERIOD(10);
 
-
     // A file system may hang for ever, and a thread that waits for it cannot be interrupted: it is
     // left behind, and may outlive the plugin's objects
     void PostDetached(std::function<void()> work)
@@ -31,7 +30,6 @@ namespace OrthancPerf
       std::thread(std::move(work)).detach();
     }
   }
-
 
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
                                  const ServerConfiguration& server, const EngineDirectory& engines,
@@ -48,7 +46,6 @@ namespace OrthancPerf
     facts_.indexFile = server.indexDirectory.empty() ? "" : server.indexDirectory + "/index";
   }
 
-
   // The keys are there since Orthanc 1.2.0; a release without them has no such plugins
   void AdvisorSources::ReadServed()
   {
@@ -59,13 +56,11 @@ namespace OrthancPerf
     isServedKnown_ = true;
   }
 
-
   std::optional<Served> AdvisorSources::GetServed()
   {
     const std::lock_guard lock(mutex_);
     return isServedKnown_ ? std::make_optional(served_.load()) : std::nullopt;
   }
-
 
   void AdvisorSources::AddTo(Evidence& evidence)
   {
@@ -80,7 +75,6 @@ namespace OrthancPerf
     evidence.facts.kernel = KernelLimits::Read();
     evidence.facts.memory = ReadMemoryLimit();
   }
-
 
   void AdvisorSources::ReadStore()
   {
@@ -119,7 +113,6 @@ namespace OrthancPerf
     }
   }
 
-
   // The shortest one: what else the machine does is not the database's fault
   double AdvisorSources::TimeLookups() const
   {
@@ -134,7 +127,6 @@ namespace OrthancPerf
 
     return ToSeconds(shortest);
   }
-
 
   std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
                                                  const ServerConfiguration& server,

@@ -56,7 +56,6 @@ namespace OrthancPerf
     bool isServedKnown_ = false;
   };
 
-
   // What an image has to have to be stored: the database, and of disks those that Orthanc itself
   // stores on, as what plugins keep may be anywhere. The arguments outlive what is returned.
   // "post" is for the database.

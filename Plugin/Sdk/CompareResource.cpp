@@ -21,12 +21,10 @@ namespace OrthancPerf
       std::string content = "{}";  // as it was last asked for
     };
 
-
     JobHandle& GetHandle(void* job)
     {
       return *static_cast<JobHandle*>(job);
     }
-
 
     // What "body" returns, or else this: no exception leaves a callback
     template <typename Result, typename Body>
@@ -44,7 +42,6 @@ namespace OrthancPerf
       }
     }
 
-
     OrthancPluginJobStepStatus DoStep(void* job)
     {
       return Try(job, OrthancPluginJobStepStatus_Failure,
@@ -54,7 +51,6 @@ namespace OrthancPerf
                                             : OrthancPluginJobStepStatus_Success;
                  });
     }
-
 
     OrthancPluginErrorCode BeginAnew(void* job)
     {
@@ -66,7 +62,6 @@ namespace OrthancPerf
                  });
     }
 
-
     const char* GetContent(void* job)
     {
       std::string& content = GetHandle(job).content;
@@ -77,7 +72,6 @@ namespace OrthancPerf
                    return content.c_str();
                  });
     }
-
 
     // The job's identifier. Throws SdkError; Orthanc may carry the job out all the same then. This
     // service is in all releases; from 1.11.3 on, Orthanc's log says that there is a newer one.
@@ -116,7 +110,6 @@ namespace OrthancPerf
       return *id;
     }
 
-
     // To be done, or paused: it may go on
     bool IsUnfinished(const Orthanc& orthanc, const std::string& jobId)
     {
@@ -124,7 +117,6 @@ namespace OrthancPerf
       const std::string state = job ? (*job)["State"].asString() : "";
       return state == "Pending" || state == "Running" || state == "Paused" || state == "Retry";
     }
-
 
     std::vector<std::string> ListInstances(const Orthanc& orthanc, const std::string& resource)
     {
@@ -150,12 +142,10 @@ namespace OrthancPerf
       return instances;
     }
 
-
     Json::Value DescribeJob(const std::string& id)
     {
       return MakeObject({{"ID", id}, {"Path", "/jobs/" + id}});
     }
-
 
     struct LatestJob
     {
@@ -163,7 +153,6 @@ namespace OrthancPerf
       std::string id;
     };
   }
-
 
   void RegisterCompareResource(RestRouter& router, const Orthanc& orthanc,
                                const EngineDirectory& engines,

@@ -14,7 +14,6 @@ namespace OrthancPerf
     // Tells "never set" from any value that the plugin stores, which is JSON
     constexpr const char* NEVER_SET = "";
 
-
     // Both explorers make it relative to their own address, so that a prefix of a proxy stays
     constexpr const char* ROOT_URI = "/perf";
 
@@ -29,7 +28,6 @@ $('#lookup').live('pagebeforecreate', function() {
     .appendTo($('#lookup div.ui-btn-right'));
 });
 )";
-
 
     // What Orthanc answers with, given back to it at the end
     struct AnswerBuffer

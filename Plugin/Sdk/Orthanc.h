@@ -15,7 +15,6 @@ namespace OrthancPerf
 {
   constexpr const char* PLUGIN_NAME = "perf";
 
-
   // A service of Orthanc's SDK that answered with an error; what() names service and error
   class SdkError : public std::runtime_error
   {

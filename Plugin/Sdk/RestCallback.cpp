@@ -16,10 +16,8 @@ namespace OrthancPerf
     thread_local Address pending = {};
     thread_local bool servesHttp = false;
 
-
     static_assert(static_cast<int>(HttpMethod::Get) == OrthancPluginHttpMethod_Get);
     static_assert(static_cast<int>(HttpMethod::Delete) == OrthancPluginHttpMethod_Delete);
-
 
     // While this thread serves another route, a script or a plugin may ask for one of ours
     bool IsBelowPerf(const char* uri)
@@ -27,7 +25,6 @@ namespace OrthancPerf
       const char* const path = uri + std::strspn(uri, "/");
       return std::strncmp(path, "perf", 4) == 0;
     }
-
 
     // Orthanc leaves the decoding of the query string to its HTTP server, and civetweb does it by
     // itself up to 1.14, since then only if asked to. Orthanc asks since it is distributed with
@@ -126,7 +123,6 @@ namespace OrthancPerf
     }
   }
 
-
   void NotePendingRequest(const char* uri, const char* address) noexcept
   {
     pending = {};
@@ -138,7 +134,6 @@ namespace OrthancPerf
                    pending.size() - 1);
     }
   }
-
 
   bool ServesHttp() noexcept
   {

@@ -13,7 +13,6 @@ namespace OrthancPerf
                          OrthancPluginRestOutput* output, const char* url,
                          const OrthancPluginHttpRequest& request);
 
-
   // The filter has let a request on. Orthanc tells the client's address to the filter, but not to
   // the callback that serves; it calls both on the same thread.
   void NotePendingRequest(const char* uri, const char* address) noexcept;

@@ -19,14 +19,12 @@ namespace OrthancPerf
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
     constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
-
     std::size_t GetCount(const Json::Value& configuration, const char* key,
                          std::size_t defaultCount)
     {
       const Json::Value& count = configuration[key];
       return count.isUInt() ? count.asUInt() : defaultCount;
     }
-
 
     std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
                           std::uint16_t defaultPort, const char* enabledKey)
@@ -36,7 +34,6 @@ namespace OrthancPerf
                  : static_cast<std::uint16_t>(GetCount(configuration, portKey, defaultPort));
     }
 
-
     std::string GetFolder(const Json::Value& configuration, const char* key,
                           const std::string& defaultFolder, const std::filesystem::path& base)
     {
@@ -45,7 +42,6 @@ namespace OrthancPerf
       return isReadOnly ? ""
                         : (base / (text.isString() ? text.asString() : defaultFolder)).string();
     }
-
 
     // A number, or a text with one, as Orthanc takes it (RemoteModalityParameters.cpp); 0: neither
     std::uint16_t ReadPort(const Json::Value& value)
@@ -61,7 +57,6 @@ namespace OrthancPerf
                  ? static_cast<std::uint16_t>(port)
                  : 0;
     }
-
 
     // "https://user:password@[::1]:8042/path" (RFC 3986 section 3.2)
     void AddPeer(std::vector<Destination>& destinations, const std::string& name,
@@ -91,7 +86,6 @@ namespace OrthancPerf
       }
     }
 
-
     std::string FindDatabaseSection(const Json::Value& configuration)
     {
       for (const char* const name : {"PostgreSQL", "MySQL", "Odbc"})
@@ -113,7 +107,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::filesystem::path FindConfigurationFolder(const std::string& commandLine)
   {
     std::istringstream words(commandLine);
@@ -132,7 +125,6 @@ namespace OrthancPerf
 
     return std::filesystem::current_path();
   }
-
 
   std::vector<Destination> ReadDestinations(const Json::Value& modalities, const Json::Value& peers)
   {
@@ -171,7 +163,6 @@ namespace OrthancPerf
 
     return destinations;
   }
-
 
   ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration,
                                            const std::filesystem::path& folder) :

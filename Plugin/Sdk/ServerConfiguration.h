@@ -19,12 +19,10 @@ namespace OrthancPerf
   // SDK's OrthancPluginGetConfigurationPath is the folder above for a folder.
   std::filesystem::path FindConfigurationFolder(const std::string& commandLine);
 
-
   // Modalities and peers as Orthanc calls them: of "DicomModalities" and "OrthancPeers", or of
   // Orthanc's answers to GET /modalities?expand and GET /peers?expand. Port 0: it cannot be read.
   std::vector<Destination> ReadDestinations(const Json::Value& modalities,
                                             const Json::Value& peers);
-
 
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
   // key is missing or is of another type. Made once, of the whole configuration; constant.

@@ -21,7 +21,6 @@ namespace OrthancPerf
       return reason;
     }
 
-
     std::string Describe(const TranscodingReport& report, const EngineFailure& failure)
     {
       const std::string end = " to " + GetSyntaxName(failure.target);
@@ -40,11 +39,9 @@ namespace OrthancPerf
     }
   }
 
-
   EngineFailures::EngineFailures(Log log) : log_(std::move(log))
   {
   }
-
 
   void EngineFailures::OnTranscoding(const TranscodingReport& report) noexcept
   {
@@ -54,7 +51,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EngineFailures::OnEnd(const TranscodingReport& report) noexcept
   {
     if (report.outcome == TranscodingOutcome::Declined && !report.isLarger &&
@@ -63,7 +59,6 @@ namespace OrthancPerf
       Report(report);
     }
   }
-
 
   void EngineFailures::Report(const TranscodingReport& report) noexcept
   {
@@ -91,7 +86,6 @@ namespace OrthancPerf
       // Out of memory: the metrics count it all the same
     }
   }
-
 
   std::vector<EngineFailure> EngineFailures::Get() const
   {

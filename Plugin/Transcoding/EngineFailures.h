@@ -23,7 +23,6 @@ namespace OrthancPerf
     std::uint64_t count = 0;
   };
 
-
   // What engines failed at, and the images that no engine covers, by kind, for /perf/status and the
   // log, which has one line for each kind, not one for each instance. What one engine declines is
   // no failure as long as another one does it, nor is a result that is larger than what came. Owned

@@ -31,7 +31,6 @@ namespace OrthancPerf
     // Of an ST: DICOM PS3.5 section 6.2
     constexpr std::size_t MAXIMUM_DESCRIPTION = 1024;
 
-
     struct LossySyntax
     {
       const char* uid;
@@ -46,7 +45,6 @@ namespace OrthancPerf
         {TransferSyntaxUid::JPEG_2000, "JPEG 2000", "ISO_15444_1"},
     }};
 
-
     const LossySyntax& FindLossySyntax(const std::string& uid)
     {
       for (const LossySyntax& syntax : LOSSY_SYNTAXES)
@@ -60,7 +58,6 @@ namespace OrthancPerf
       throw CodecError("not a lossy transfer syntax");
     }
 
-
     // Value 1 is ORIGINAL or DERIVED, value 2 whether the image was made of a patient: that stays
     std::string MakeImageType(std::string_view source)
     {
@@ -69,14 +66,12 @@ namespace OrthancPerf
              (end == std::string_view::npos ? "\\SECONDARY" : std::string(source.substr(end)));
     }
 
-
     std::size_t CountValues(std::string_view values)
     {
       return values.empty()
                  ? 0
                  : static_cast<std::size_t>(std::count(values.begin(), values.end(), '\\') + 1);
     }
-
 
     // One more value, at the place of its compression step: earlier ones may be unknown
     std::string AppendValue(std::string_view values, std::size_t steps, const std::string& value)
@@ -87,7 +82,6 @@ namespace OrthancPerf
       return steps == 0 ? value : result + "\\" + value;
     }
 
-
     std::string FormatRatio(std::size_t nativeSize, std::size_t compressedSize)
     {
       std::ostringstream text;
@@ -97,7 +91,6 @@ namespace OrthancPerf
       return text.str();
     }
 
-
     std::string MakeDescription(std::string_view source, const LossySyntax& syntax,
                                 unsigned int quality, const std::string& ratio)
     {
@@ -106,7 +99,6 @@ namespace OrthancPerf
       const std::string all = source.empty() ? step : std::string(source) + "; " + step;
       return all.size() <= MAXIMUM_DESCRIPTION ? all : step;
     }
-
 
     // An item of a code sequence: DICOM PS3.3 table 8.8-1
     std::string MakeCode(const char* value, const char* meaning)
@@ -120,7 +112,6 @@ namespace OrthancPerf
       AppendItem(item, code);
       return item;
     }
-
 
     // The purposes of reference are those of DICOM PS3.16 CID 7202
     std::string MakeSourceImage(const ImageDescription& source, bool wasLossy)
@@ -138,7 +129,6 @@ namespace OrthancPerf
       AppendItem(item, reference);
       return item;
     }
-
 
     // The items of a sequence that is there already; empty if there is none
     std::string GetItems(const DataSetEditor& editor, DicomTag tag)
@@ -164,9 +154,7 @@ namespace OrthancPerf
       return size < around ? "" : std::string(element->bytes.substr(HEADER, size - around));
     }
 
-
     using Number = unsigned __int128;
-
 
     // FNV-1a of 128 bits (G. Fowler, L. C. Noll, K.-P. Vo): draft-eastlake-fnv
     void AddToHash(Number& hash, std::string_view bytes) noexcept
@@ -179,7 +167,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   std::string DescribeLossyDerivation(const ReceivedFile& compressed, const ReceivedFile& source,
                                       const LossyDerivation& derivation)
@@ -236,7 +223,6 @@ namespace OrthancPerf
                AppendValue(methods, steps, syntax.method));
     return editor.Write();
   }
-
 
   std::string MakeDerivedUid(const ImageDescription& source, const std::string& transferSyntax,
                              unsigned int lossyQuality)

@@ -25,7 +25,6 @@ namespace OrthancPerf
     constexpr std::size_t GDCM_JPEG_LS = 64;
     constexpr std::size_t GDCM_JPEG_2000 = 768;
 
-
     // What codecs hold, by the transfer syntax that they write: the one table of their limits
     struct CodecLimits
     {
@@ -56,7 +55,6 @@ namespace OrthancPerf
         {Uid::JPEG_2000,             "gdcm", 16,   4, 16,  true,  false, 2, ANY_SIDE,  GDCM_JPEG_2000},
     };
     // clang-format on
-
 
     // "engine": empty: the limits of every codec
     std::string FindExceededLimit(const ImageDescription& image, const std::string& target,
@@ -109,7 +107,6 @@ namespace OrthancPerf
                  : "";
     }
 
-
     // Whether it is known what decoded samples are
     bool HasKnownColours(const ImageDescription& image)
     {
@@ -118,7 +115,6 @@ namespace OrthancPerf
       return image.samplesPerPixel == (hasOneSample ? 1 : 3) &&
              (hasOneSample || decoded == Photometric::Rgb || decoded == Photometric::YbrFull);
     }
-
 
     // Of frames that are decoded or encoded. Their number and size are known to be right.
     std::string FindObstacleOfFrames(const ImageDescription& image, const std::string& target)
@@ -153,12 +149,10 @@ namespace OrthancPerf
       return obstacle.empty() ? FindExceededLimit(image, target, "") : obstacle;
     }
 
-
     bool IsVideo(const TransferSyntax* syntax)
     {
       return syntax != nullptr && syntax->isVideo;
     }
-
 
     // SOP classes whose samples are labels or measurements, no brightness: DICOM PS3.3 section
     // C.8.20.2.2 ("not advisable to lossy compress a Segmentation"). Surface Segmentation has no
@@ -170,7 +164,6 @@ namespace OrthancPerf
         {"1.2.840.10008.5.1.4.1.1.66.8", "a Height Map Segmentation"},
         {"1.2.840.10008.5.1.4.1.1.481.2", "an RT Dose"}};
 
-
     enum class Picture
     {
       None,
@@ -178,14 +171,12 @@ namespace OrthancPerf
       True    // or alike in every transfer syntax
     };
 
-
     // Whether Orthanc itself decodes its frames
     bool IsDecoded(const TransferSyntax* syntax)
     {
       return syntax != nullptr && syntax->isEncapsulated &&
              syntax->codestream != CodestreamKind::Jpeg2000;
     }
-
 
     Picture GetColours(const ImageDescription& image, const TransferSyntax* syntax)
     {
@@ -200,7 +191,6 @@ namespace OrthancPerf
       return kind == CodestreamKind::Rle && image.planarConfiguration == 1 ? Picture::False
                                                                            : Picture::True;
     }
-
 
     Picture GetPicture(const ImageDescription& image)
     {
@@ -226,7 +216,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target)
   {
     std::string reason = FindFirst({{target == image.transferSyntax, "in the target already"},
@@ -250,7 +239,6 @@ namespace OrthancPerf
 
     return "";
   }
-
 
   std::string FindObstacle(const ImageDescription& image, const std::string& target)
   {
@@ -293,13 +281,11 @@ namespace OrthancPerf
     return flaw.empty() && !areFramesKept ? FindObstacleOfFrames(image, target) : flaw;
   }
 
-
   std::string FindObstacleOfEngine(const ImageDescription& image, const std::string& target,
                                    std::string_view engine)
   {
     return FindExceededLimit(image, target, engine);
   }
-
 
   EngineResult AskEngine(const ITranscodingEngine& engine, const ImageDescription& image,
                          std::string_view file, const TranscodingTarget& target)
@@ -315,7 +301,6 @@ namespace OrthancPerf
                             : EngineResult::MakeDeclined(obstacle);
   }
 
-
   std::string FindLossOfPicture(const ImageDescription& received, const std::string& target)
   {
     ImageDescription stored = received;
@@ -323,7 +308,6 @@ namespace OrthancPerf
     stored.planarConfiguration = IsEncapsulated(target) ? 0 : received.planarConfiguration;
     return FindLossOfPicture(received, stored);
   }
-
 
   std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored)
   {

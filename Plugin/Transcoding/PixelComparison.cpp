@@ -22,14 +22,12 @@ namespace OrthancPerf
       return GetDecoded(ParsePhotometric(image.photometricInterpretation));
     }
 
-
     bool HasSameColour(const ImageDescription& expected, const ImageDescription& actual)
     {
       return expected.photometricInterpretation == actual.photometricInterpretation ||
              (GetDecodedColour(expected) == GetDecodedColour(actual) &&
               GetDecodedColour(expected) != Photometric::Unknown);
     }
-
 
     // What follows the frames, if it is more than padding
     std::string_view GetRest(const ImageDescription& image)
@@ -38,7 +36,6 @@ namespace OrthancPerf
       const std::string_view rest = image.pixelData.substr(size);
       return IsPixelPadding(rest, size / image.frames) ? std::string_view() : rest;
     }
-
 
     // Whether SampleRow is made for it: whole bytes, bits where they belong, all samples there
     bool IsReadable(const ImageDescription& image)
@@ -50,13 +47,11 @@ namespace OrthancPerf
       return hasWidth && image.HasLegalBits() && !isSubsampled;
     }
 
-
     bool HasSameGeometry(const ImageDescription& expected, const ImageDescription& actual)
     {
       return expected.rows == actual.rows && expected.columns == actual.columns &&
              expected.samplesPerPixel == actual.samplesPerPixel && expected.frames == actual.frames;
     }
-
 
     // Samples have up to 32 bits, with a sign or without
     using Numbers = std::vector<std::int64_t>;
@@ -65,7 +60,6 @@ namespace OrthancPerf
     {
       return (std::int64_t(1) << bits) - 1;
     }
-
 
     // The samples of one row of one frame as arrays of integers, by pixel, whichever way the file
     // arranges them
@@ -165,7 +159,6 @@ namespace OrthancPerf
       const std::int64_t unused_;
     };
 
-
     // The smallest and the largest of some samples
     struct Span
     {
@@ -180,7 +173,6 @@ namespace OrthancPerf
     };
   }
 
-
   bool IsComparable(const ImageDescription& image) noexcept
   {
     const std::string_view transferSyntax = image.transferSyntax;
@@ -190,7 +182,6 @@ namespace OrthancPerf
            (transferSyntax == TransferSyntaxUid::IMPLICIT_LITTLE_ENDIAN ||
             transferSyntax == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
   }
-
 
   std::string FindOtherAttributes(const ImageDescription& expected, const ImageDescription& actual)
   {
@@ -220,7 +211,6 @@ namespace OrthancPerf
 
     return "";
   }
-
 
   std::string FindDifference(const ImageDescription& expected, const ImageDescription& actual,
                              double tolerance)
@@ -264,7 +254,6 @@ namespace OrthancPerf
 
     return MeasureError(expected, actual)->mean <= tolerance ? "" : "the pixels differ";
   }
-
 
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual, bool ofLuminance)

@@ -27,7 +27,6 @@ namespace OrthancPerf
              (IsEncapsulated(target) || target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
     }
 
-
     // One instance on its way to another transfer syntax: engines are tried until one has done it,
     // and what they give is examined before it may replace the original. Lives on the stack of one
     // thread.
@@ -391,7 +390,6 @@ namespace OrthancPerf
     };
   }
 
-
   Engines MakeEngines(const std::filesystem::path& folder)
   {
     auto dcmtk = std::make_unique<WorkerEngine>("dcmtk", folder / "OrthancPerfDcmtk", 0);
@@ -404,7 +402,6 @@ namespace OrthancPerf
     return engines;
   }
 
-
   Transcoder::Transcoder(EngineDirectory& engines, ITranscodingObserver* observer,
                          std::chrono::milliseconds patience) :
     engines_(engines),
@@ -414,7 +411,6 @@ namespace OrthancPerf
   {
   }
 
-
   void Transcoder::SetSettings(const IngestTranscoding& settings)
   {
     auto copy = std::make_shared<const IngestTranscoding>(settings);
@@ -422,13 +418,11 @@ namespace OrthancPerf
     settings_.swap(copy);
   }
 
-
   std::shared_ptr<const IngestTranscoding> Transcoder::GetSettings() const noexcept
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     return settings_;
   }
-
 
   template <typename Work>
   Transcoding Transcoder::Run(const ReceivedFile& file, const Work& work) noexcept
@@ -451,14 +445,12 @@ namespace OrthancPerf
     }
   }
 
-
   Transcoding Transcoder::TranscodeIncoming(const ReceivedFile& file,
                                             const IsDuplicate& isDuplicate) noexcept
   {
     return Run(file, [&](InstanceTranscoding instance)
                { return instance.TranscodeIncoming(isDuplicate); });
   }
-
 
   Transcoding Transcoder::TranscodeTo(const ReceivedFile& file,
                                       const std::vector<std::string>& syntaxes) noexcept

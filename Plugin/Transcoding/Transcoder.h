@@ -19,7 +19,6 @@ namespace OrthancPerf
   // whose program is not there says so by GetProblem().
   Engines MakeEngines(const std::filesystem::path& folder);
 
-
   // Transcodes instances as the tuning says: decides whether an instance needs it, tries engines,
   // verifies the result, describes lossy derivations, and reports to the observer. Any problem ends
   // as a report with a reason, and the instance stays what it was.

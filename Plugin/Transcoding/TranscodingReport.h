@@ -35,7 +35,6 @@ namespace OrthancPerf
     }
   };
 
-
   // Gets a report of each attempt of an engine, on the thread that transcodes; takes microseconds.
   // Under "auto" an instance may have several attempts, each with its own duration. If no engine
   // was tried, or the instance is a duplicate, there is one report. Unneeded transcodings have
@@ -48,10 +47,8 @@ namespace OrthancPerf
     virtual void OnTranscoding(const TranscodingReport& report) noexcept = 0;
   };
 
-
   // Whether the store has this instance, and will not take another. Must not throw.
   using IsDuplicate = std::function<bool(const InstanceIdentity& instance)>;
-
 
   // The report, and the new file if there is one
   struct Transcoding

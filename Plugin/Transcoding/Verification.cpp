@@ -16,7 +16,6 @@ namespace OrthancPerf
   {
     using Decoders = std::vector<const ITranscodingEngine*>;
 
-
     // A file as one decoder shows it
     struct Decoding
     {
@@ -24,7 +23,6 @@ namespace OrthancPerf
       EngineResult result;
       ImageDescription image;  // points into the result, or into the file
     };
-
 
     // The decodings by all of these; of a result, that of the first one which does not decline, as
     // viewers and Orthanc may fail as it does. "reason": why there is none.
@@ -66,7 +64,6 @@ namespace OrthancPerf
       return decodings;
     }
 
-
     std::string FindExcessiveLoss(const ImageDescription& source, const ImageDescription& result,
                                   const std::string& target, unsigned int quality)
     {
@@ -90,7 +87,6 @@ namespace OrthancPerf
                  : "bits that are not stored have changed";
     }
 
-
     // By how much two decodings of one source may differ on average, as a fraction of the range of
     // samples: inverse cosine transforms and wavelets round. All else, near-lossless JPEG-LS too
     // (ITU-T T.87), says what each sample is.
@@ -103,7 +99,6 @@ namespace OrthancPerf
       return isRounded ? STEP_OF_8_BITS : 0;
     }
   }
-
 
   std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
                                  const std::string& transferSyntax, unsigned int quality)
@@ -145,7 +140,6 @@ namespace OrthancPerf
     return text.str();
   }
 
-
   std::string FindFlaw(const ReceivedFile& file, const std::string& transferSyntax,
                        const std::string& sopInstanceUid)
   {
@@ -165,7 +159,6 @@ namespace OrthancPerf
                ? ""
                : "wrote another SOP Instance UID";
   }
-
 
   std::string FindDamage(const TranscodedPair& pair, const Decoders& decodersOfSource,
                          const Decoders& decodersOfResult)

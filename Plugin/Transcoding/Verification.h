@@ -21,13 +21,11 @@ namespace OrthancPerf
     TimePoint deadline = TimePoint::max();  // of the decoders
   };
 
-
   // Why a file that an engine has written can't take the place of its source: Orthanc could not
   // read it, or it is another instance, or in another transfer syntax than was asked for. Empty:
   // nothing speaks against it. Any thread may call it.
   std::string FindFlaw(const ReceivedFile& file, const std::string& transferSyntax,
                        const std::string& sopInstanceUid);
-
 
   // Whether samples that were compressed with loss are no farther from what was received than the
   // transfer syntax and the quality (1 to 100) explain. What goes beyond is no loss but harm:
@@ -49,7 +47,6 @@ namespace OrthancPerf
   // Returns what is wrong; empty: nothing.
   std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
                                  const std::string& transferSyntax, unsigned int quality);
-
 
   // Decodes a transcoded file, and the source where that is compressed too, and compares: all
   // pixels if the target is lossless; if it is lossy, how far they are off (FindExcessiveError),

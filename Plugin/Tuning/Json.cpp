@@ -22,7 +22,6 @@ namespace OrthancPerf
                               " deep, without comments and without duplicate keys");
     }
 
-
     // JsonCpp reports "* Line 1, Column 2\n  Syntax error: ...\n"
     std::string ToOneLine(std::string text)
     {
@@ -32,7 +31,6 @@ namespace OrthancPerf
       return begin == std::string::npos ? "unknown error"
                                         : DescribeText(text.substr(begin, end - begin + 1));
     }
-
 
     // JsonCpp takes a comment where an object begins, whatever its features are (1.9.5). Outside of
     // strings, JSON has no slash.
@@ -54,7 +52,6 @@ namespace OrthancPerf
       return false;
     }
 
-
     std::unique_ptr<Json::CharReader> MakeReader()
     {
       Json::CharReaderBuilder builder;
@@ -63,7 +60,6 @@ namespace OrthancPerf
       return std::unique_ptr<Json::CharReader>(builder.newCharReader());
     }
   }
-
 
   SettingError SettingError::ForValue(const std::string& key, const Json::Value& found,
                                       const std::string& allowed)
@@ -74,7 +70,6 @@ namespace OrthancPerf
                         key, description, allowed);
   }
 
-
   SettingError SettingError::ForUnknownKey(const std::string& key, const Json::Value& found,
                                            const std::vector<std::string>& known)
   {
@@ -82,7 +77,6 @@ namespace OrthancPerf
     return SettingError("Unknown key \"" + shown + "\"", shown, Describe(found),
                         boost::algorithm::join(known, ", "));
   }
-
 
   SettingError::SettingError(const std::string& message, std::string key, std::string found,
                              std::string allowed) :
@@ -93,7 +87,6 @@ namespace OrthancPerf
   {
   }
 
-
   Json::Value SettingError::ToJson() const
   {
     Json::Value json(Json::objectValue);
@@ -103,12 +96,10 @@ namespace OrthancPerf
     return json;
   }
 
-
   std::string Describe(const Json::Value& value)
   {
     return DescribeText(ToText(value));
   }
-
 
   std::string DescribeText(const std::string& text)
   {
@@ -124,7 +115,6 @@ namespace OrthancPerf
 
     return text.size() > MAXIMUM_DESCRIPTION ? description + "..." : description;
   }
-
 
   Json::Value ParseJson(const void* body, std::size_t size)
   {
@@ -164,7 +154,6 @@ namespace OrthancPerf
     throw MakeError(ToOneLine(errors));
   }
 
-
   Json::Value ReadJson(std::string_view text)
   {
     const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
@@ -179,14 +168,12 @@ namespace OrthancPerf
     return value;
   }
 
-
   std::string ToText(const Json::Value& value)
   {
     Json::StreamWriterBuilder builder;
     builder["indentation"] = "";
     return Json::writeString(builder, value);
   }
-
 
   Json::Value MergeJson(const Json::Value& target, const Json::Value& patch)
   {
@@ -211,7 +198,6 @@ namespace OrthancPerf
 
     return merged;
   }
-
 
   Json::Value DiffJson(const Json::Value& before, const Json::Value& after)
   {

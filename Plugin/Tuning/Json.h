@@ -37,7 +37,6 @@ namespace OrthancPerf
     const std::string allowed;
   };
 
-
   // At most this many characters of a wrong value are repeated in an answer or in the log
   constexpr std::size_t MAXIMUM_DESCRIPTION = 120;
 
@@ -46,7 +45,6 @@ namespace OrthancPerf
 
   // The same for text that is not JSON: control and non-ASCII characters become "?"
   std::string DescribeText(const std::string& text);
-
 
   // What a request's body may be at most; a whole tuning document takes less than 1 kB
   constexpr std::size_t MAXIMUM_JSON_SIZE = std::size_t{1024} * 1024;

@@ -40,7 +40,6 @@ namespace OrthancPerf
     }
   }
 
-
   PerfConfiguration PerfConfiguration::Parse(const Json::Value& section)
   {
     PerfConfiguration configuration;
@@ -71,7 +70,6 @@ namespace OrthancPerf
 
     return configuration;
   }
-
 
   const std::vector<SettingKey<PerfConfiguration>>& GetPerfKeys()
   {

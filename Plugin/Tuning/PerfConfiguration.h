@@ -33,7 +33,6 @@ namespace OrthancPerf
     static PerfConfiguration Parse(const Json::Value& section);
   };
 
-
   // 100,000 finished instances take some 40 MB: 304 bytes each and an identifier
   constexpr IntegerRange RECENT_INSTANCES_RANGE = {0, 100000};
 

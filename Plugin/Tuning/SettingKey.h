@@ -18,7 +18,6 @@ namespace OrthancPerf
     return path.empty() ? name : path + "." + name;
   }
 
-
   // Which values of JSON stand for which values of a type
   template <typename Value>
   struct SettingKind
@@ -32,7 +31,6 @@ namespace OrthancPerf
     // The value in its canonical form
     std::function<Json::Value(const Value& value)> write;
   };
-
 
   // One key of a document of settings: all that reading, writing, checking and reporting it needs.
   // The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places that list them.
@@ -58,7 +56,6 @@ namespace OrthancPerf
     }
   };
 
-
   // A key whose value is at that place of the document: a member, or a function that gives it
   template <typename Document, typename Value, typename Place>
   SettingKey<Document> MakeSettingKey(const std::string& section, const std::string& name,
@@ -80,7 +77,6 @@ namespace OrthancPerf
             }};
   }
 
-
   inline SettingKind<bool> MakeSwitchKind()
   {
     return {"boolean", "true or false",
@@ -91,7 +87,6 @@ namespace OrthancPerf
               return Json::Value(value);
             }};
   }
-
 
   struct IntegerRange
   {
@@ -111,7 +106,6 @@ namespace OrthancPerf
       return "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
     }
   };
-
 
   // Any type of integer, or seconds
   template <typename Integer>

@@ -35,10 +35,8 @@ namespace OrthancPerf
     return a.mode == b.mode && a.bytes == b.bytes;
   }
 
-
   // TCP_CA_NAME_MAX in linux/tcp.h is 16, with the final zero
   constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
-
 
   // What the plugin does to each DICOM connection. A false, "Default", zero or empty value means
   // that the plugin leaves that property as Orthanc and DCMTK made it, or gives it back.
@@ -53,7 +51,6 @@ namespace OrthancPerf
     std::string congestionControl;                               // "cubic", "bbr"
   };
 
-
   // Named sets of all of DicomSockets
   enum class SocketPreset
   {
@@ -61,7 +58,6 @@ namespace OrthancPerf
     Tuned,  // the plugin's defaults
     Custom  // anything else
   };
-
 
   template <>
   inline constexpr std::array LABELS<SocketPreset> = {"stock", "tuned", "custom"};
@@ -83,7 +79,6 @@ namespace OrthancPerf
     Native
   };
 
-
   template <>
   inline constexpr std::array LABELS<EngineChoice> = {"auto", "dcmtk", "gdcm", "native"};
   constexpr auto GetAllEngineChoices = ListAll<EngineChoice>;
@@ -104,7 +99,6 @@ namespace OrthancPerf
     bool orthancTranscoding = false;
   };
 
-
   // An amount of main memory
   struct MemoryAmount
   {
@@ -120,7 +114,6 @@ namespace OrthancPerf
     return a.bytes == b.bytes && a.percent == b.percent;
   }
 
-
   // How much memory the instances that arrive may take
   struct MemoryTuning
   {
@@ -132,7 +125,6 @@ namespace OrthancPerf
     std::chrono::seconds ingestWait = std::chrono::seconds(30);
   };
 
-
   // How hard zlib is to compress what Orthanc answers with, 0 (not at all) to 9. Unset: as Orthanc
   // asks it to.
   struct AnswerTuning
@@ -142,13 +134,11 @@ namespace OrthancPerf
     std::optional<int> previewLevel;
   };
 
-
   // How Orthanc's files are written
   struct StorageTuning
   {
     bool writeAtOnce = false;
   };
-
 
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.

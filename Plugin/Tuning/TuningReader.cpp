@@ -163,12 +163,10 @@ namespace OrthancPerf
       }
     };
 
-
     bool Names(const Json::Value& document, const TuningKey& key)
     {
       return document.isMember(key.section) && document[key.section].isMember(key.name);
     }
-
 
     // 0: none, 1: without loss, 2: with loss
     double ToFigure(const std::string& transferSyntax)
@@ -177,12 +175,10 @@ namespace OrthancPerf
     }
   }
 
-
   Json::Value ReadTuningPatch(const Json::Value& patch)
   {
     return TuningReader{"", nullptr}.Read(patch);
   }
-
 
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
                                       std::vector<std::string>& warnings, bool isSaved)
@@ -190,7 +186,6 @@ namespace OrthancPerf
     // A null is no change of what is there without it: merged into nothing, it is gone (RFC 7396)
     return MergeJson(Json::objectValue, TuningReader{path, &warnings, isSaved}.Read(document));
   }
-
 
   Tuning ApplyTuning(const Tuning& base, const Json::Value& document)
   {
@@ -209,7 +204,6 @@ namespace OrthancPerf
     return tuning;
   }
 
-
   Json::Value ToJson(const Tuning& tuning)
   {
     Json::Value json(Json::objectValue);
@@ -221,7 +215,6 @@ namespace OrthancPerf
 
     return json;
   }
-
 
   std::map<std::string, double> ToFigures(const Tuning& tuning)
   {
@@ -247,7 +240,6 @@ namespace OrthancPerf
 
     return figures;
   }
-
 
   Json::Value DescribeSources(const Json::Value& configuration, const Json::Value& overrides)
   {
@@ -278,7 +270,6 @@ namespace OrthancPerf
 
     return json;
   }
-
 
   std::vector<std::string> GetTuningPaths(const std::string& path)
   {

@@ -23,12 +23,10 @@ namespace OrthancPerf
       return text;
     }
 
-
     std::string GetText(const Json::Value& json)
     {
       return json.isString() ? json.asString() : "?";  // which no key allows
     }
-
 
     SettingKind<SocketBuffer> MakeBufferKind()
     {
@@ -51,12 +49,10 @@ namespace OrthancPerf
               }};
     }
 
-
     Json::Value WriteText(const std::string& text)
     {
       return text;
     }
-
 
     SettingKind<std::string> MakeCongestionControlKind()
     {
@@ -74,7 +70,6 @@ namespace OrthancPerf
               },
               &WriteText};
     }
-
 
     SettingKind<std::string> MakeTransferSyntaxKind()
     {
@@ -96,7 +91,6 @@ namespace OrthancPerf
               &WriteText};
     }
 
-
     std::optional<MemoryAmount> ReadMemory(const Json::Value& json)
     {
       if (MEMORY_RANGE.Contains(json) || IntegerRange{0, 0}.Contains(json))
@@ -115,7 +109,6 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-
     // 0, a number of bytes, or a share of what the process may have, "25%"
     SettingKind<MemoryAmount> MakeMemoryKind()
     {
@@ -127,7 +120,6 @@ namespace OrthancPerf
                                            : Json::Value(static_cast<Json::Int64>(amount.bytes));
               }};
     }
-
 
     // "default" is no level
     SettingKind<std::optional<int>> MakeDeflateLevelKind()
@@ -147,7 +139,6 @@ namespace OrthancPerf
               }};
     }
 
-
     SettingKind<EngineChoice> MakeEngineKind()
     {
       return {"string", ListLabels(GetAllEngineChoices()),
@@ -157,7 +148,6 @@ namespace OrthancPerf
                 return Json::Value(ToLabel(engine));
               }};
     }
-
 
     // Sets all the other keys of its section at once. "custom" is what GET shows for values that
     // are no preset: it sets nothing.
@@ -180,7 +170,6 @@ namespace OrthancPerf
               }};
     }
 
-
     template <typename Section>
     bool AreEqual(Section Tuning::*section, const Section& a, const Section& b)
     {
@@ -190,7 +179,6 @@ namespace OrthancPerf
       second.*section = b;
       return first == second;
     }
-
 
     template <typename Section>
     auto GetMakerOfKeys(const char* name, Section Tuning::*section)
@@ -203,7 +191,6 @@ namespace OrthancPerf
       };
     }
   }
-
 
   const std::vector<TuningKey>& GetTuningKeys()
   {
@@ -248,14 +235,12 @@ namespace OrthancPerf
     return ALL;
   }
 
-
   const std::vector<std::string>& GetTuningSections()
   {
     static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY, ANSWERS,
                                                  STORAGE};
     return ALL;
   }
-
 
   const TuningKey* FindTuningKey(const std::string& section, const std::string& name)
   {
@@ -266,14 +251,12 @@ namespace OrthancPerf
     return found == keys.end() ? nullptr : &*found;
   }
 
-
   // Divided first, as bytes times 100 may be no number any more
   std::uint64_t MemoryAmount::Resolve(std::uint64_t memory) const
   {
     constexpr std::uint64_t WHOLE = 100;
     return percent == 0 ? bytes : memory / WHOLE * percent;
   }
-
 
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
   {
@@ -284,7 +267,6 @@ namespace OrthancPerf
            : preset == SocketPreset::Tuned ? std::make_optional(DicomSockets())
                                            : std::nullopt;
   }
-
 
   SocketPreset FindPreset(const DicomSockets& sockets)
   {
@@ -299,7 +281,6 @@ namespace OrthancPerf
     return SocketPreset::Custom;
   }
 
-
   bool operator==(const Tuning& a, const Tuning& b)
   {
     const std::vector<TuningKey>& keys = GetTuningKeys();
@@ -308,12 +289,10 @@ namespace OrthancPerf
                        { return key.name == PRESET || key.write(a) == key.write(b); });
   }
 
-
   bool operator==(const DicomSockets& a, const DicomSockets& b)
   {
     return AreEqual(&Tuning::dicomSockets, a, b);
   }
-
 
   bool operator==(const IngestTranscoding& a, const IngestTranscoding& b)
   {

@@ -31,7 +31,6 @@ namespace OrthancPerf
       return kept;
     }
 
-
     // A preset is set by all that it stands for; "custom" is none that could be set
     Json::Value MakeUndo(const Json::Value& before, const Json::Value& after)
     {
@@ -46,7 +45,6 @@ namespace OrthancPerf
     }
   }
 
-
   TuningStore::TuningStore(const Tuning& configured, std::optional<TuningPersistence> persistence,
                            TuningObserver observer, TuningCheck check, Log log, WallNow now) :
     configured_(configured),
@@ -60,13 +58,11 @@ namespace OrthancPerf
   {
   }
 
-
   void TuningStore::Announce()
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
     observer_(*Get());
   }
-
 
   TuningOutcome TuningStore::Load()
   {
@@ -84,7 +80,6 @@ namespace OrthancPerf
 
     return {Get(), warnings};
   }
-
 
   TuningOutcome TuningStore::Merge(const Json::Value& patch, const TuningAuthor& author)
   {
@@ -114,7 +109,6 @@ namespace OrthancPerf
     return outcome;
   }
 
-
   TuningOutcome TuningStore::Reset(const TuningAuthor& author)
   {
     TuningOutcome outcome;
@@ -132,13 +126,11 @@ namespace OrthancPerf
     return outcome;
   }
 
-
   std::shared_ptr<const Tuning> TuningStore::Get() const
   {
     const std::lock_guard<std::mutex> lock(stateMutex_);
     return tuning_;
   }
-
 
   Json::Value TuningStore::GetOverrides() const
   {
@@ -146,18 +138,15 @@ namespace OrthancPerf
     return overrides_;
   }
 
-
   bool TuningStore::IsLoaded() const noexcept
   {
     return isLoaded_ || !persistence_;
   }
 
-
   bool TuningStore::IsUnsaved() const noexcept
   {
     return isUnsaved_;
   }
-
 
   void TuningStore::LoadOnce(std::vector<std::string>& warnings)
   {
@@ -198,7 +187,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::shared_ptr<const Tuning> TuningStore::Change(const Json::Value& overrides,
                                                     const TuningAuthor& author)
   {
@@ -212,7 +200,6 @@ namespace OrthancPerf
 
     return Get();
   }
-
 
   void TuningStore::Note(const Tuning& before, const Tuning& after, const TuningAuthor& author)
   {
@@ -235,7 +222,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<TuningChange>
   TuningStore::GetChanges(std::chrono::system_clock::time_point since) const
   {
@@ -245,7 +231,6 @@ namespace OrthancPerf
                  [since](const TuningChange& change) { return change.time >= since; });
     return found;
   }
-
 
   void TuningStore::PutInForce(const Json::Value& overrides)
   {
@@ -263,7 +248,6 @@ namespace OrthancPerf
       observer_(*tuning);
     }
   }
-
 
   void TuningStore::SaveOverrides(std::vector<std::string>& warnings)
   {

@@ -22,7 +22,6 @@ namespace OrthancPerf
   // not change the tuning itself (it may read it).
   using TuningObserver = std::function<void(const Tuning& tuning)>;
 
-
   // Where changes made over REST survive a restart: one text in Orthanc's database. Both may throw
   // std::exception. Called by one thread at a time.
   struct TuningPersistence
@@ -32,11 +31,9 @@ namespace OrthancPerf
     std::function<void(const std::string& text)> save;
   };
 
-
   // Whether a change asked for over REST can be had on this machine, beyond what TuningSchema
   // knows. Throws SettingError if it cannot. Called on the thread that changes the tuning.
   using TuningCheck = std::function<void(const Tuning& current, const Tuning& proposed)>;
-
 
   // Who asked for a change of the tuning. A value; all texts are printable and bounded.
   struct TuningAuthor
@@ -53,7 +50,6 @@ namespace OrthancPerf
     }
   };
 
-
   struct TuningChange
   {
     std::chrono::system_clock::time_point time;
@@ -61,7 +57,6 @@ namespace OrthancPerf
     Json::Value undo;    // the patch that brings it back; without "Preset", which follows from it
     TuningAuthor author;
   };
-
 
   struct TuningOutcome
   {
@@ -72,7 +67,6 @@ namespace OrthancPerf
     // or a later one is saved by then
     std::vector<std::string> warnings;
   };
-
 
   // Owns the tuning in force: the defaults, over them the configuration, over that the changes
   // made over REST ("overrides"), which are kept apart so that they can be taken back.

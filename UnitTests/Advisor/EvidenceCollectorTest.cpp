@@ -99,7 +99,6 @@ namespace OrthancPerf
       Tuning tuning_;
     };
 
-
     OpenAssociation MakeUnread(const std::string& peer, std::uint32_t unread)
     {
       OpenAssociation association = MakeOpenAssociation(peer);
@@ -107,7 +106,6 @@ namespace OrthancPerf
       return association;
     }
   }
-
 
   TEST_F(EvidenceCollectorTest, WhatWasDeflatedFadesInMinutes)
   {
@@ -132,7 +130,6 @@ namespace OrthancPerf
     EXPECT_NEAR(120 * std::exp(-2), collector_.Gather().deflated[0].requests, 1);
     EXPECT_DOUBLE_EQ(0, collector_.Gather().deflated[1].deflate);
   }
-
 
   TEST_F(EvidenceCollectorTest, WaitsForMemoryFadeInMinutes)
   {
@@ -160,7 +157,6 @@ namespace OrthancPerf
     EXPECT_LT(memory.givenUp, 0.5);
   }
 
-
   TEST_F(EvidenceCollectorTest, APeakIsEvidenceWhileItIsRecent)
   {
     LookAtMemory({}, true, 0, 100);
@@ -175,7 +171,6 @@ namespace OrthancPerf
     EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
   }
 
-
   TEST_F(EvidenceCollectorTest, WithoutTheProbeNoBudgetIsInEffect)
   {
     AdmissionFigures budget;
@@ -184,7 +179,6 @@ namespace OrthancPerf
     EXPECT_EQ(0U, collector_.Gather().memory.budget);
     EXPECT_FALSE(collector_.Gather().memory.canWait);
   }
-
 
   TEST_F(EvidenceCollectorTest, TellsPeersAndDirectionsApart)
   {
@@ -198,7 +192,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(1, GetPeer("CT1", Direction::Send).traffic.instances);
     EXPECT_DOUBLE_EQ(5, GetReceived().instances);
   }
-
 
   TEST_F(EvidenceCollectorTest, WhatIsLostIsCountedWithTheLatestReason)
   {
@@ -215,7 +208,6 @@ namespace OrthancPerf
     EXPECT_EQ("storage full", collector_.Gather().latestFailure);
   }
 
-
   TEST_F(EvidenceCollectorTest, PeersAreBounded)
   {
     for (int i = 0; i < 1000; i++)
@@ -227,14 +219,12 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(997, GetPeer("other").traffic.instances);
   }
 
-
   TEST_F(EvidenceCollectorTest, APeerThatIsNotKnownCountsForTheServer)
   {
     Receive("", 3);
     EXPECT_TRUE(collector_.Gather().peers.empty());
     EXPECT_DOUBLE_EQ(3, GetReceived().instances);
   }
-
 
   TEST_F(EvidenceCollectorTest, WhenTheSocketsAreTunedWhatWasSeenOfPeersIsForgotten)
   {
@@ -253,7 +243,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(2, collector_.Gather().GetTotalOfPeers(Direction::Receive).instances);
   }
 
-
   TEST_F(EvidenceCollectorTest, WhenTheTranscodingIsTunedWhatWasSeenOfTheServerIsForgotten)
   {
     collector_.OnTuningChanged(tuning_);
@@ -264,7 +253,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0, GetReceived().instances);
   }
 
-
   TEST_F(EvidenceCollectorTest, TheSameTuningAgainChangesNothing)
   {
     collector_.OnTuningChanged(tuning_);
@@ -273,7 +261,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
     EXPECT_DOUBLE_EQ(5, GetReceived().instances);
   }
-
 
   TEST_F(EvidenceCollectorTest, AllIsForgottenAfterFiveMinutesOfSilence)
   {
@@ -289,7 +276,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0, evidence.load.looks);
   }
 
-
   TEST_F(EvidenceCollectorTest, KeepsTheLatestEightSetups)
   {
     for (int i = 1; i <= 20; i++)
@@ -304,7 +290,6 @@ namespace OrthancPerf
     EXPECT_EQ(std::chrono::milliseconds(13), *std::min_element(setups.begin(), setups.end()));
   }
 
-
   TEST_F(EvidenceCollectorTest, TheLargestWindowOfAConnectionCounts)
   {
     OpenAssociation association = MakeOpenAssociation("CT1");
@@ -314,7 +299,6 @@ namespace OrthancPerf
     Look({association});
     EXPECT_EQ(300'000U, GetPeer("CT1").tcp->receiveWindow);
   }
-
 
   TEST_F(EvidenceCollectorTest, AWindowThatBecameSmallShowsOnceItsLargerOnesAreOld)
   {
@@ -339,7 +323,6 @@ namespace OrthancPerf
     EXPECT_EQ(150'000U, GetPeer("CT1").tcp->sendWindow);
   }
 
-
   TEST_F(EvidenceCollectorTest, AWindowFromBeforeALongSilenceDoesNotCount)
   {
     OpenAssociation association = MakeOpenAssociation("CT1");
@@ -351,7 +334,6 @@ namespace OrthancPerf
     EXPECT_EQ(100'000U, GetPeer("CT1").tcp->receiveWindow);
   }
 
-
   TEST_F(EvidenceCollectorTest, AssociationsWithUnreadDataBeyondTheThreadsWait)
   {
     std::vector<OpenAssociation> open(6, MakeUnread("CT1", 1000));
@@ -361,13 +343,11 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(3, collector_.Gather().load.waiting);  // 7 open less 4 threads
   }
 
-
   TEST_F(EvidenceCollectorTest, NobodyWaitsWhereThereAreThreadsForAll)
   {
     Look(std::vector<OpenAssociation>(DICOM_THREADS, MakeUnread("CT1", 1000)));
     EXPECT_DOUBLE_EQ(0, collector_.Gather().load.waiting);
   }
-
 
   TEST_F(EvidenceCollectorTest, CountsTheConnectionsToTheDatabaseThatAreUsed)
   {
@@ -391,7 +371,6 @@ namespace OrthancPerf
     EXPECT_EQ(0U, collector_.Gather().database.connections);
   }
 
-
   TEST_F(EvidenceCollectorTest, CountsTheConnectionsOfAPoolThatHasRenewedThemManyTimes)
   {
     FinishedInstance instance = MakeInstance("CT1");
@@ -410,13 +389,11 @@ namespace OrthancPerf
     }
   }
 
-
   TEST_F(EvidenceCollectorTest, LooksAtNothingAreNoEvidence)
   {
     Look({});
     EXPECT_DOUBLE_EQ(0, collector_.Gather().load.looks);
   }
-
 
   TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
   {

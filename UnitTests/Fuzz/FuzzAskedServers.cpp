@@ -24,7 +24,6 @@ namespace
   constexpr std::size_t PLACES = 8;
   constexpr int FIRST = 200;  // the descriptor of the first place; nobody else has these
 
-
   // A socket that has connected to another one of this process, in the abstract namespace (unix(7))
   int ConnectUnixSocket()
   {
@@ -45,7 +44,6 @@ namespace
 
     return client;
   }
-
 
   // What a descriptor may be: connections to three servers, one of them twice, and what is none
   class Kinds
@@ -86,7 +84,6 @@ namespace
     ConnectedSocket again_{servers_[0].GetPort()};
     std::array<int, 8> fds_ = {};
   };
-
 
   // One instance after the other, by a script: each step is two bytes, whom it concerns and what
   // happens, and how long that takes
@@ -303,7 +300,6 @@ namespace
     bool isSilent_ = false;
   };
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

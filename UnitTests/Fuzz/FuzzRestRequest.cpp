@@ -37,7 +37,6 @@ namespace
 {
   const std::string PASSWORD = "Basic YWxpY2U6c2VjcmV0";  // alice:secret
 
-
   // What is on the lines of a text: metrics, indented JSON
   bool IsPrintableText(const std::string& text)
   {
@@ -45,14 +44,12 @@ namespace
                        [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
   }
 
-
   Engines MakeFakeEngines()
   {
     Engines engines;
     engines.push_back(std::make_unique<FakeEngine>("dcmtk"));
     return engines;
   }
-
 
   // What has no name of a stranger in it, and takes megabytes or seconds. Lives as long as the
   // program.
@@ -82,13 +79,11 @@ namespace
                                                   {"app.js", "text/javascript", "0;", "2"}};
   };
 
-
   Server& GetServer()
   {
     static Server server;
     return server;
   }
-
 
   // What a peer says of itself, and an engine of an image: any bytes, made printable as they are
   // where they come in; and what became of instances
@@ -175,7 +170,6 @@ namespace
       return report;
     }
   };
-
 
   // All routes
   struct Routes
@@ -290,7 +284,6 @@ namespace
     RestRouter router;
   };
 
-
   // By lines: the method and the path, the query string, headers, an empty line, the body
   class Text
   {
@@ -316,7 +309,6 @@ namespace
     const std::string text_;
     std::size_t position_ = 0;
   };
-
 
   RestRequest ReadRequest(Text text)
   {
@@ -346,7 +338,6 @@ namespace
     return request;
   }
 
-
   // As of an engine's program
   std::string ReadReason(const std::string& text)
   {
@@ -354,7 +345,6 @@ namespace
     SetText(reason, text);
     return GetText(reason);
   }
-
 
   // All of it is in headers of this target's own
   Stranger ReadStranger(const RestRequest& request)
@@ -367,7 +357,6 @@ namespace
             MakePrintable(read("title")), MakePrintable(read("version")),
             ReadReason(read("reason")),   read("figures")};
   }
-
 
   void CheckAnswer(const RestAnswer& answer)
   {
@@ -388,7 +377,6 @@ namespace
     }
   }
 
-
   // No page of another server changes anything; and the history can say who has
   void CheckChange(const Routes& routes, const RestRequest& request)
   {
@@ -399,7 +387,6 @@ namespace
     CheckAnswer(routes.router.Serve(history));
   }
 }
-
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {

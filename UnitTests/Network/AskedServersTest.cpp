@@ -26,7 +26,6 @@ namespace OrthancPerf
       return TimePoint(milliseconds(time));
     }
 
-
     class AskedServersTest : public testing::Test
     {
     protected:
@@ -60,7 +59,6 @@ namespace OrthancPerf
     };
   }
 
-
   TEST_F(AskedServersTest, AQuestionAndItsAnswerAreOneRoundTrip)
   {
     const int fd = database_.GetClient();
@@ -83,7 +81,6 @@ namespace OrthancPerf
     EXPECT_FALSE(servers_.IsFollowing());
   }
 
-
   TEST_F(AskedServersTest, WhatIsNoSocketAndWhatNobodyWasAskedIsIgnored)
   {
     int ends[2] = {};
@@ -101,7 +98,6 @@ namespace OrthancPerf
     close(ends[1]);
   }
 
-
   TEST_F(AskedServersTest, TheDatabaseIsWhatIsAskedAfterTheLastFile)
   {
     Ask(database_.GetClient(), 100, 5);
@@ -116,7 +112,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, work->roundTrips);
     EXPECT_EQ(milliseconds(5), work->waited);
   }
-
 
   // What Orthanc waits for later in the index is no connection to the database
   TEST_F(AskedServersTest, QueuedIsTheTimeBeforeTheFirstQuestionToTheDatabase)
@@ -133,7 +128,6 @@ namespace OrthancPerf
     Ask(fresh.Get(), 130, 5);
     EXPECT_TRUE(IsAbout(milliseconds(20), servers_.Take().database->queued));
   }
-
 
   TEST_F(AskedServersTest, WithoutFilesTheStorageIsAskedFirstAndThenTheDatabase)
   {
@@ -157,7 +151,6 @@ namespace OrthancPerf
     EXPECT_TRUE(IsAbout(milliseconds(8), work.database->queued));
   }
 
-
   TEST_F(AskedServersTest, WhereTheDatabaseIsNoServerTheStorageIsWhatIsAskedFirst)
   {
     servers_.Begin({true, false}, At(100));
@@ -171,7 +164,6 @@ namespace OrthancPerf
     EXPECT_EQ(At(105), work.storage->end);
     EXPECT_EQ(1U, work.storage->roundTrips);
   }
-
 
   TEST_F(AskedServersTest, WhereFilesAreWrittenTheStorageIsNoServer)
   {
@@ -187,7 +179,6 @@ namespace OrthancPerf
     EXPECT_FALSE(servers_.IsFollowing());
   }
 
-
   TEST_F(AskedServersTest, ASingleServerIsTheDatabase)
   {
     Ask(database_.GetClient(), 100, 5);
@@ -196,7 +187,6 @@ namespace OrthancPerf
     ASSERT_TRUE(work.database);
     EXPECT_FALSE(work.database->queued);
   }
-
 
   // As with IPv6, which nobody answers, and IPv4
   TEST_F(AskedServersTest, ToConnectIsToWaitForTheServer)
@@ -216,7 +206,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(3), work.database->waited);
   }
 
-
   TEST_F(AskedServersTest, TheWayToWhatDoesNotCountIsNotThatToTheNextServer)
   {
     const int datagram = socket(AF_INET, SOCK_DGRAM, 0);
@@ -230,7 +219,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(1 + 5), work.database->waited);
     close(datagram);
   }
-
 
   TEST_F(AskedServersTest, ANumberThatAnotherConnectionGetsIsNoLongerTheFirstOnes)
   {
@@ -251,7 +239,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(3), work.database->waited);
   }
 
-
   TEST_F(AskedServersTest, ANumberThatIsConnectedAnewIsNoLongerTheFirstOnes)
   {
     ConnectedSocket first(other_.GetPort());
@@ -269,7 +256,6 @@ namespace OrthancPerf
     EXPECT_EQ(Describe(database_), work.database->server);
     EXPECT_EQ(milliseconds(4), work.database->waited);
   }
-
 
   // Of an object storage, say, by its name: 127.0.0.2 is this machine as well
   TEST_F(AskedServersTest, TwoAddressesOfTheSamePortAreOneServer)
@@ -304,7 +290,6 @@ namespace OrthancPerf
     close(listening);
   }
 
-
   TEST_F(AskedServersTest, ADatagramIsNoQuestion)
   {
     const int fd = socket(AF_INET, SOCK_DGRAM, 0);  // to a name server, say
@@ -318,7 +303,6 @@ namespace OrthancPerf
     close(fd);
   }
 
-
   // Under systemd, it is a connection to the journal
   TEST_F(AskedServersTest, WhatIsPrintedIsNoQuestion)
   {
@@ -329,7 +313,6 @@ namespace OrthancPerf
     close(output);
     EXPECT_FALSE(servers_.Take().database);
   }
-
 
   TEST_F(AskedServersTest, AllConnectionsToTheSameServerCount)
   {
@@ -349,7 +332,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(3), work->shortest);
   }
 
-
   TEST_F(AskedServersTest, MoreConnectionsThanThereIsRoomForDoNotCount)
   {
     std::vector<std::unique_ptr<ConnectedSocket>> sockets;
@@ -365,7 +347,6 @@ namespace OrthancPerf
     EXPECT_LT(0U, work->roundTrips);
     EXPECT_GT(20U, work->roundTrips);
   }
-
 
   TEST_F(AskedServersTest, AUnixSocketIsNamedByItsPath)
   {
@@ -389,7 +370,6 @@ namespace OrthancPerf
     unlink(path.c_str());
   }
 
-
   TEST_F(AskedServersTest, ARequestThatReadsAsksTheDatabaseFirstAndThenTheStorageAgainAndAgain)
   {
     constexpr int CLIENT = 900;
@@ -410,7 +390,6 @@ namespace OrthancPerf
     EXPECT_FALSE(servers_.IsReading());
   }
 
-
   TEST_F(AskedServersTest, WhatARequestReadsAndNeverAskedIsAFileOfTheStorage)
   {
     constexpr int CLIENT = 900;
@@ -423,7 +402,6 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(2), servers_.GetReadWaits().storage);
     EXPECT_EQ(milliseconds(0), servers_.GetReadWaits().client);
   }
-
 
   TEST_F(AskedServersTest, WhomTheMachineAsksForNamesOrCredentialsIsNoServerOfAnInstance)
   {

@@ -16,7 +16,6 @@ namespace OrthancPerf
     }
   }
 
-
   TEST(WrittenFiles, SeveralFilesAreOneStorageFromTheFirstToTheLast)
   {
     WrittenFiles files;
@@ -36,7 +35,6 @@ namespace OrthancPerf
     EXPECT_FALSE(files.Take());
   }
 
-
   TEST(WrittenFiles, OthersMayKnowWhetherAllOfThemAreClosed)
   {
     std::atomic<bool> isClosed = true;
@@ -55,7 +53,6 @@ namespace OrthancPerf
     EXPECT_TRUE(isClosed);  // that is another instance
   }
 
-
   TEST(WrittenFiles, WhatIsOpenAlreadyDoesNotCount)
   {
     WrittenFiles files;
@@ -73,7 +70,6 @@ namespace OrthancPerf
     EXPECT_FALSE(file->sync);
   }
 
-
   TEST(WrittenFiles, WithoutAFileThatWasClosedThereIsNothingToTell)
   {
     WrittenFiles files;
@@ -87,7 +83,6 @@ namespace OrthancPerf
     files.OnClosed(5, At(4));
     EXPECT_FALSE(files.Take());
   }
-
 
   TEST(WrittenFiles, OfSeveralAtOnceTheLatestCounts)
   {
@@ -104,7 +99,6 @@ namespace OrthancPerf
     EXPECT_EQ(At(1), file->created);
     EXPECT_EQ(At(4), file->closed);
   }
-
 
   TEST(WrittenFiles, DatabasesAndLogsAreTold)
   {

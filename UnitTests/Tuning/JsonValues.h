@@ -16,7 +16,6 @@ namespace OrthancPerf
     return ParseJson(text.data(), text.size());
   }
 
-
   // The error that the call throws
   template <typename Call>
   SettingError CatchError(Call call)
@@ -33,7 +32,6 @@ namespace OrthancPerf
     ADD_FAILURE() << "no SettingError was thrown";
     return SettingError("", "", "", "");
   }
-
 
   // Values that no key of any document takes
   inline std::vector<Json::Value> GetValuesThatNoKeyTakes()

@@ -38,7 +38,6 @@ namespace OrthancPerf
     constexpr double PROPOSED_SHARE = 0.25;
     constexpr double LEAST = 16;
 
-
     std::optional<Judgement> JudgeMemory(const Evidence& evidence)
     {
       const ServerFacts& facts = evidence.facts;
@@ -72,7 +71,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // Of the memory that Orthanc may have: the rest of the machine, and what is mapped of files,
     // may take what is left
     constexpr double ALMOST_ALL = 0.75;
@@ -81,10 +79,8 @@ namespace OrthancPerf
     // what else runs in this process
     constexpr double REAL_PART = 0.25;
 
-
     // In seconds: all sums fade alike, so that their share alone would never end
     constexpr double MINIMUM_WAIT = 1;
-
 
     // With a budget: messages wait for memory, on purpose. Is it worth anybody's while?
     std::optional<Judgement> JudgeWaits(const Evidence& evidence)
@@ -102,7 +98,6 @@ namespace OrthancPerf
                      Cost{share, std::nullopt}, givenUp == 0 ? "" : "given up");
     }
 
-
     // Without: what the large images that were there at once took, about. Of those that are at work
     // on average, as many as there were large ones.
     double EstimateTaken(const TrafficBucket& received, double meanSize)
@@ -113,7 +108,6 @@ namespace OrthancPerf
       return meanSize * AdmissionQueue::COPIES *
              std::max(1.0, std::min(atOnce, received.largeInstances));
     }
-
 
     std::optional<Judgement> JudgePeak(const Evidence& evidence)
     {
@@ -133,13 +127,11 @@ namespace OrthancPerf
                      {{"Copies", AdmissionQueue::COPIES}});
     }
 
-
     std::optional<Judgement> JudgeIngestMemory(const Evidence& evidence)
     {
       return evidence.memory.budget == 0 ? JudgePeak(evidence) : JudgeWaits(evidence);
     }
   }
-
 
   std::vector<Rule> MakeMemoryRules()
   {

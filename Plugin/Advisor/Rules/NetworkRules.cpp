@@ -14,14 +14,12 @@ namespace OrthancPerf
       return peer.tcp || !peer.parties.callingTitle.empty();  // TLS hides titles
     }
 
-
     // Whether neither Nagle's algorithm nor delayed acknowledgements are at work on our side, which
     // leaves nothing for the peer's to wait for: a wait is then the peer's own
     bool IsRemedied(const Evidence& evidence)
     {
       return evidence.tuning.dicomSockets.tcpNoDelay && evidence.tuning.dicomSockets.tcpQuickAck;
     }
-
 
     constexpr double MINIMUM_STALLS = 10;
 
@@ -47,12 +45,10 @@ namespace OrthancPerf
     constexpr Signature LINUX_ALONE = {0.036, 0.055, "Linux", 0.040};
     constexpr Signature NO_SIGNATURE = {0, 0, "", 0};
 
-
     bool IsIn(const Signature& signature, double wait)
     {
       return wait >= signature.atLeast && wait < signature.atMost;
     }
-
 
     // Over a distant path a wait may be a round trip and no stall: that much is left out
     Signature FindSignature(double mean, double roundTrip, bool isTuned)
@@ -67,7 +63,6 @@ namespace OrthancPerf
       const double wait = isDistant ? mean - roundTrip : mean;
       return IsIn(LINUX, wait) ? LINUX : IsIn(OTHERS, wait) ? OTHERS : NO_SIGNATURE;
     }
-
 
     std::optional<Judgement> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence)
     {
@@ -90,7 +85,6 @@ namespace OrthancPerf
           isTuned ? "tuned" : "", {{"System", signature.system}, {"Timer", signature.timer}});
     }
 
-
     // ---- The peer itself ---------------------------------------------------------------------
 
     // A sender's pause between two images that is worth a remark. Report 002 found 50 ms; reading
@@ -106,7 +100,6 @@ namespace OrthancPerf
 
     // Associations that wait for a thread of Orthanc's make pauses that are not the sender's
     constexpr double MAXIMUM_WAITING = 0.5;
-
 
     std::optional<Judgement> JudgeSender(const PeerEvidence& peer, const Evidence& evidence)
     {
@@ -126,7 +119,6 @@ namespace OrthancPerf
           EstimatePeerShare(idle, peer, evidence));
     }
 
-
     std::optional<Judgement> JudgeReceiver(const PeerEvidence& peer, const Evidence& evidence)
     {
       const TrafficBucket& traffic = peer.traffic;
@@ -141,7 +133,6 @@ namespace OrthancPerf
                      EstimatePeerShare(waiting, peer, evidence));
     }
 
-
     constexpr std::size_t MINIMUM_ASSOCIATIONS = 3;
 
     // An association takes two round trips and some milliseconds; what is far beyond that is a
@@ -153,14 +144,12 @@ namespace OrthancPerf
     constexpr double POLL_AT_LEAST = 0.8;
     constexpr double POLL_AT_MOST = 1.3;
 
-
     double GetMedian(std::vector<Duration> durations)
     {
       const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
       std::nth_element(durations.begin(), middle, durations.end());
       return ToSeconds(*middle);
     }
-
 
     std::optional<Judgement> JudgeAssociationSetup(const PeerEvidence& peer,
                                                    const Evidence& evidence)
@@ -178,9 +167,7 @@ namespace OrthancPerf
                                                           : "sending");
     }
 
-
     constexpr std::uint64_t MINIMUM_FAILURES = 3;
-
 
     // There is nothing to gain: no instance is slower for it
     std::optional<Judgement> JudgeFailedAssociations(const PeerEvidence& peer,
@@ -201,7 +188,6 @@ namespace OrthancPerf
       return judgement;
     }
   }
-
 
   std::vector<Rule> MakeNetworkRules()
   {

@@ -15,7 +15,6 @@ namespace OrthancPerf
     // As the alert OrthancInstancesFail
     constexpr double MINIMUM_FAILED_SHARE = 0.01;
 
-
     // The other rules ask for enough instances to tell what is slow: what is lost is lost, also
     // where nothing else came. The cost is the work on them, which was in vain.
     std::optional<Judgement> JudgeFailures(const Evidence& evidence)
@@ -29,7 +28,6 @@ namespace OrthancPerf
                       {"Reason", evidence.latestFailure}},
                      Cost{share, std::nullopt});
     }
-
 
     // A single one is enough: what is only slow is not among them (InstanceTracker::ListStuck)
     std::optional<Judgement> JudgeStuck(const Evidence& evidence)
@@ -57,7 +55,6 @@ namespace OrthancPerf
                        Cost{waited / (waited + traffic), std::nullopt}, ToLabel(longest.phase));
     }
 
-
     // In seconds: some thirty CT images
     constexpr double MINIMUM_DEFLATED = 1;
 
@@ -66,10 +63,8 @@ namespace OrthancPerf
     // By level 1. The table of reference.md has 0.76 of ultrasound and 0.84 of CT.
     constexpr double SAVED = 0.75;
 
-
     // Deflating is seen as it goes on, a request once it is over, and a job of an archive never
     constexpr double MINIMUM_REQUESTS = 0.5;  // of the time of deflating
-
 
     // At a level of the tuning, nothing is measured
     std::optional<Judgement> JudgeDeflate(const Evidence& evidence)
@@ -108,7 +103,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // In seconds, of five minutes
     constexpr double MINIMUM_WAIT = 5;
 
@@ -122,7 +116,6 @@ namespace OrthancPerf
       double seconds;
     };
 
-
     std::array<Wait, 3> ListWaits(const ReadSummary& reads)
     {
       static_assert(REQUEST_PHASES[2] == Phase::Database && REQUEST_PHASES[3] == Phase::Storage);
@@ -130,7 +123,6 @@ namespace OrthancPerf
                {"Database", reads.phases[2].sum},
                {"Storage", reads.phases[3].sum}}};
     }
-
 
     // The longest wait of a class. How much of it a remedy gives back is not known.
     std::optional<Judgement> JudgeReads(const Evidence& evidence)
@@ -168,7 +160,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // Orthanc's default
     constexpr std::uint64_t DEFAULT_THREADS = 4;
 
@@ -184,7 +175,6 @@ namespace OrthancPerf
     {
       return std::max<std::uint64_t>(2 * DEFAULT_THREADS, 4ULL * evidence.facts.cores);
     }
-
 
     std::optional<Judgement> JudgeDicomThreads(const Evidence& evidence)
     {
@@ -213,13 +203,11 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // Which adds the index to any database that has none of this name (SQLiteDatabaseWrapper::Open)
     constexpr OrthancRelease LOOKUP_INDEX = {1, 12, 10};
 
     // In seconds. With the index, 1 ms; without it, 0.1 to 0.7 µs more for each stored instance.
     constexpr double SLOW_LOOKUP = 0.005;
-
 
     std::optional<Judgement> JudgeLookups(const Evidence& evidence)
     {
@@ -234,7 +222,6 @@ namespace OrthancPerf
            {"LookupTime", time}},
           {}, "", {{"IndexFile", facts.indexFile}});
     }
-
 
     // ---- A checklist of options --------------------------------------------------------------
 
@@ -256,12 +243,10 @@ namespace OrthancPerf
       bool (*isMissed)(const ServerFacts& facts);
     };
 
-
     bool IsSqlite(const ServerFacts& facts)
     {
       return !facts.hasDatabasePlugin;
     }
-
 
     bool ReadsFilesForQueries(const ServerFacts& facts)
     {
@@ -269,12 +254,10 @@ namespace OrthancPerf
       return mode == "Always" || (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED));
     }
 
-
     bool CompressesFiles(const ServerFacts& facts)
     {
       return facts.Get("StorageCompression", false);
     }
-
 
     bool StoresInDatabase(const ServerFacts& facts)
     {
@@ -282,12 +265,10 @@ namespace OrthancPerf
       return section.isObject() && section["EnableStorage"] == Json::Value(true);
     }
 
-
     constexpr Item CHECKLIST[] = {{"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite},
                                   {"storage-access-on-find", LARGE_STORE, &ReadsFilesForQueries},
                                   {"storage-compression", 0, &CompressesFiles},
                                   {"postgresql-storage", 0, &StoresInDatabase}};
-
 
     std::vector<Finding> GoThroughChecklist(const Evidence& evidence)
     {
@@ -307,7 +288,6 @@ namespace OrthancPerf
       return findings;
     }
   }
-
 
   std::vector<Rule> MakeServerRules()
   {

@@ -16,7 +16,6 @@ namespace OrthancPerf
 
     constexpr double MINIMUM_SYNC_SHARE = 0.5;
 
-
     std::optional<Judgement> JudgeFsync(const Evidence& evidence)
     {
       const TrafficBucket& traffic = evidence.received;
@@ -30,7 +29,6 @@ namespace OrthancPerf
                      EstimateCost(traffic.GetSeconds(Phase::Sync), total, traffic));
     }
 
-
     // Below the sequential rate of any local disk of today; memory takes gigabytes a second
     constexpr double SLOW_RATE = 100e6;
 
@@ -39,7 +37,6 @@ namespace OrthancPerf
 
     // Of the time of writing, from which on it is a server's, such as an object storage
     constexpr double MINIMUM_REMOTE_SHARE = 0.5;
-
 
     std::optional<Judgement> JudgeStorage(const Evidence& evidence)
     {
@@ -65,13 +62,11 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // Storage and index together take some 4 ms on a local SSD; an object storage answers in 20 to
     // 100 ms
     constexpr double SLOW_COMMIT = 0.015;
 
     constexpr double MINIMUM_COMMIT_SHARE = 0.6;
-
 
     // orthanc-databases has one connection for all files, and its lock for as long as one is
     // written (StorageBackend.h)
@@ -89,13 +84,11 @@ namespace OrthancPerf
                      evidence.facts.IsStorageInDatabase() ? "database" : "");
     }
 
-
     std::string SayServer(const Evidence& evidence)
     {
       const std::string& server = evidence.database.server;
       return "the database server" + (server.empty() ? "" : " (" + server + ")");
     }
-
 
     // Of the time of an instance
     constexpr double MINIMUM_LATENCY_SHARE = 1.0 / 3;
@@ -103,7 +96,6 @@ namespace OrthancPerf
     // A round trip to another machine of the same room takes 0.1 to 0.3 ms, and one to PostgreSQL
     // on the same machine less than 0.1 ms. To move such a server nearer gains nothing.
     constexpr double MINIMUM_LATENCY = 0.0005;
-
 
     // What the way takes is the shortest round trip of an instance: the server works in the others,
     // too, and in that one hardly
@@ -126,7 +118,6 @@ namespace OrthancPerf
                      {{"Database", SayServer(evidence)}});
     }
 
-
     constexpr double MINIMUM_QUEUED_SHARE = 0.25;
     constexpr double MINIMUM_QUEUED = 0.001;  // an instance
 
@@ -135,7 +126,6 @@ namespace OrthancPerf
 
     // As many as the PostgreSQL plugin has by default since its release 7.0
     constexpr double MANY_CONNECTIONS = 50;
-
 
     // Those that were seen, or as many as the configuration allows
     double CountConnections(const Evidence& evidence)
@@ -146,7 +136,6 @@ namespace OrthancPerf
       const auto seen = static_cast<double>(evidence.database.connections);
       return std::max(seen, allowed.isUInt64() ? allowed.asDouble() : 0);
     }
-
 
     // A thread has one connection at the most. If more threads are in the index than there are
     // connections, one that does not compute before its first question waits for a connection.
@@ -189,7 +178,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // SQLite on an SSD takes some 2 ms for an instance (190 page writes), PostgreSQL on the same
     // machine 3 to 5 ms
     constexpr double SLOW_INDEX = 0.008;
@@ -199,7 +187,6 @@ namespace OrthancPerf
     // Of what is in the index: below, the server is not what takes the time
     constexpr double MINIMUM_SERVER_SHARE = 0.5;
 
-
     // Whether it is seen that the server was asked, and that waiting for it is the least of it
     bool IsBeyondServer(const TrafficBucket& traffic)
     {
@@ -207,7 +194,6 @@ namespace OrthancPerf
              traffic.GetSeconds(Phase::Database) <
                  MINIMUM_SERVER_SHARE * traffic.GetSeconds(Phase::Index);
     }
-
 
     std::optional<Judgement> JudgeIndex(const Evidence& evidence)
     {
@@ -230,7 +216,6 @@ namespace OrthancPerf
                       {"MeanQueued", traffic.queuedSeconds / traffic.instances}});
     }
 
-
     // Bytes a second. Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 to
     // 800 on a free one.
     constexpr double SLOW_MD5 = 250e6;
@@ -244,7 +229,6 @@ namespace OrthancPerf
     constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
 
     constexpr double MINIMUM_HASHING_SHARE = 0.25;
-
 
     // Lua, other plugins' filters and compression are in the same phase: no more of it is MD5 than
     // a slow processor needs
@@ -268,7 +252,6 @@ namespace OrthancPerf
                       {"HashingShare", hashing / total}},
                      EstimateCost(hashing, total, traffic));
     }
-
 
     // ---- processor ---------------------------------------------------------------------------
     //
@@ -300,7 +283,6 @@ namespace OrthancPerf
 
       return findings;
     }
-
 
     std::vector<Finding> JudgeByElapsedTime(const Evidence& evidence)
     {
@@ -341,7 +323,6 @@ namespace OrthancPerf
       return findings;
     }
   }
-
 
   std::vector<Rule> MakeStoringRules()
   {

@@ -30,7 +30,6 @@ namespace OrthancPerf
       return 0;
     }
 
-
     // The remedy is "auto": a named engine is asked alone, and that it is fast with one image does
     // not say that it covers these. What it does not cover would be stored as received.
     std::optional<Judgement> JudgeTranscoding(const Evidence& evidence)
@@ -61,7 +60,6 @@ namespace OrthancPerf
                       {"FasterRate", fastest}},
                      EstimateCost(lost, traffic.GetTotalSeconds(), traffic));
     }
-
 
     // Engines, or transfer syntaxes of them, that the tuning asks for and the self-test has
     // switched off. Orthanc's own requests may have any transfer syntax.
@@ -113,7 +111,6 @@ namespace OrthancPerf
       return names.empty() ? std::nullopt : std::optional<Judgement>(judgement);
     }
   }
-
 
   std::vector<Rule> MakeTranscodingRules()
   {

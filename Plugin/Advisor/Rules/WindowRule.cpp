@@ -20,7 +20,6 @@ namespace OrthancPerf
     // trips of each instance (slow start, RFC 5681 section 3.1) do not fill it
     constexpr double LIMITED_BY_WINDOW = 0.4;
 
-
     // The part of the peer's time, pauses included, in which its data was under way. When Orthanc
     // sends, the wait for the response belongs to it: the kernel buffers what was handed to it.
     double GetTransferSeconds(const PeerEvidence& peer)
@@ -31,14 +30,12 @@ namespace OrthancPerf
                  : traffic.GetSeconds(Phase::Send) + traffic.GetSeconds(Phase::Wait);
     }
 
-
     // Bytes a second while the data of instances was under way; 0: not known
     double GetTransferRate(const PeerEvidence& peer)
     {
       const double seconds = GetTransferSeconds(peer);
       return seconds > 0 ? peer.traffic.bytes / seconds : 0;
     }
-
 
     // What the transfer could be without this limit: two round trips an instance, one for the
     // request to go and one for the window to open
@@ -48,7 +45,6 @@ namespace OrthancPerf
       const double needed = peer.traffic.instances * ROUND_TRIPS_WITHOUT_LIMIT * GetRoundTrip(peer);
       return std::max(GetTransferSeconds(peer) - needed, 0.0);
     }
-
 
     // The setting of the tuning for the buffer that data goes through in this direction, in bytes
     // as given to setsockopt(2); nothing: the kernel chooses
@@ -61,14 +57,12 @@ namespace OrthancPerf
                                                       : std::nullopt;
     }
 
-
     // Of the kernel's largest buffer, the window that shows that autotuning has come to its end:
     // half of it is the kernel's own overhead (tcp(7), tcp_adv_win_scale)
     constexpr double WINDOW_AT_ITS_END = 0.4;
 
     // What a limit should be raised to: enough for 1 Gb/s over 250 ms
     constexpr std::uint64_t ENOUGH = 32ULL * 1024 * 1024;
-
 
     // What limits the window on this machine, and "Window", what is left of it for data. The kernel
     // doubles a fixed buffer, for its own overhead: about the size asked for is left (socket(7),
@@ -99,7 +93,6 @@ namespace OrthancPerf
                       {"Window", window}},
                      {}, "Kernel", {{"Value", "4096 131072 " + std::to_string(ENOUGH)}});
     }
-
 
     // How much would be won can be told of what is received only: of what is sent, the peer's
     // window is the next limit
@@ -132,7 +125,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // Seconds with data to send, below which the kernel's figures say nothing
     constexpr double MINIMUM_BUSY = 0.5;
 
@@ -142,7 +134,6 @@ namespace OrthancPerf
     // The same where the data under way fills the window: congestion control that paces (BBR) has
     // learnt the window's rate then, and seldom meets its edge
     constexpr double MINIMUM_LIMITED_IF_FULL = 0.1;
-
 
     std::optional<Judgement> JudgePeerReceiveBuffer(const PeerEvidence& peer,
                                                     const Evidence& evidence)
@@ -186,7 +177,6 @@ namespace OrthancPerf
       return judgement;
     }
 
-
     // The sizes that toolkits fix are up to 128 KiB (DCMTK before 3.6.2: 64 KiB, in dul.cc and
     // dulfsm.cc)
     constexpr double LARGEST_FIXED_BUFFER = 160 * 1024;
@@ -198,7 +188,6 @@ namespace OrthancPerf
     // Of the peer's time, in which its data was under way
     constexpr double MINIMUM_TRANSFER = 0.5;
 
-
     // Whether that time may in part be one in which Orthanc did not read on, for want of memory
     // (AdmissionQueue): only large messages wait. Which peer's they were is not known.
     bool MayHaveWaitedForMemory(const PeerEvidence& peer, const Evidence& evidence)
@@ -207,7 +196,6 @@ namespace OrthancPerf
       return peer.traffic.largeInstances > 0 && waited > 0 &&
              waited >= MINIMUM_SHARE * peer.traffic.GetSeconds(Phase::Receive);
     }
-
 
     std::optional<Judgement> JudgePeerSendBuffer(const PeerEvidence& peer, const Evidence& evidence)
     {
@@ -237,7 +225,6 @@ namespace OrthancPerf
           EstimatePeerShare(EstimateLostToWindow(peer), peer, evidence), "PeerSendBuffer");
     }
 
-
     std::optional<Judgement> JudgeWindow(const PeerEvidence& peer, const Evidence& evidence)
     {
       if (peer.traffic.instances < MINIMUM_INSTANCES)
@@ -261,7 +248,6 @@ namespace OrthancPerf
       return judgement;
     }
   }
-
 
   Rule MakeWindowRule()
   {

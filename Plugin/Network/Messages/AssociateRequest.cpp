@@ -44,14 +44,12 @@ namespace OrthancPerf
     return status_;
   }
 
-
   void AssociateRequestParser::Expect(Step step, std::size_t size) noexcept
   {
     step_ = step;
     have_ = 0;
     need_ = size;
   }
-
 
   // The next one, or the end of the PDU
   void AssociateRequestParser::ExpectItem() noexcept
@@ -65,7 +63,6 @@ namespace OrthancPerf
     left_ -= ITEM_HEADER_SIZE;
     Expect(Step::ItemHeader, ITEM_HEADER_SIZE);
   }
-
 
   void AssociateRequestParser::OnField() noexcept
   {
@@ -96,7 +93,6 @@ namespace OrthancPerf
     }
   }
 
-
   void AssociateRequestParser::OnItemHeader() noexcept
   {
     const std::uint32_t length = load_big_u16(&field_[2]);
@@ -117,7 +113,6 @@ namespace OrthancPerf
       Expect(Step::Item, length);
     }
   }
-
 
   void AssociateRequestParser::OnItem() noexcept
   {

@@ -16,7 +16,6 @@ namespace OrthancPerf
     using boost::endian::load_little_u32;
   }
 
-
   bool DimseReader::OnPduHeader() noexcept
   {
     left_ = load_big_u32(&header_[2]);
@@ -26,7 +25,6 @@ namespace OrthancPerf
     size_ += IsData() ? PDU_HEADER_SIZE : 0;
     return !isLost_;
   }
-
 
   // The header of a fragment is there
   bool DimseReader::BeginsMessage() noexcept
@@ -38,13 +36,11 @@ namespace OrthancPerf
     return isNew;
   }
 
-
   void DimseReader::EndPdu() noexcept
   {
     hasDataSet_ = hasDataSet_ || (have_ == HEADER_SIZE && IsData() && header_.back() == IS_LAST);
     have_ = 0;
   }
-
 
   void DimseReader::Keep(const std::uint8_t* data, std::size_t size) noexcept
   {
@@ -52,7 +48,6 @@ namespace OrthancPerf
     std::copy_n(data, taken, command_.begin() + static_cast<std::ptrdiff_t>(commandSize_));
     commandSize_ += taken;
   }
-
 
   // A number of the command set, which is Implicit VR Little Endian (DICOM PS3.7 section 6.3.1)
   std::optional<std::uint16_t> DimseReader::Find(std::uint16_t element) const noexcept

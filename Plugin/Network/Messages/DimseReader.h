@@ -24,7 +24,6 @@ namespace OrthancPerf
   // PS3.8 sections 9.3.4 and 9.3.8)
   using PduBody = std::array<std::uint8_t, 4>;
 
-
   // Follows one direction of a DICOM connection from its first byte, in pieces of any size: its
   // PDUs (DICOM PS3.8 section 9.3) and its latest DIMSE message. It looks at headers and at the
   // first bytes of command sets only; what is not DICOM, such as TLS, stops it for good. Allocates

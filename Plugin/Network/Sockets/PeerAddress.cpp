@@ -40,7 +40,6 @@ namespace OrthancPerf
     return peer;
   }
 
-
   PeerAddress PeerAddress::From(int fd, int (*ask)(int, sockaddr*, socklen_t*)) noexcept
   {
     sockaddr_storage storage = {};
@@ -48,7 +47,6 @@ namespace OrthancPerf
     socklen_t size = sizeof(storage);
     return ask(fd, address, &size) == 0 ? From(address, size) : PeerAddress();
   }
-
 
   std::string PeerAddress::ToString() const
   {
@@ -66,7 +64,6 @@ namespace OrthancPerf
     inet_ntop(AF_INET6, ip.data(), text.data(), text.size());
     return text.data();
   }
-
 
   bool IsServiceOfMachine(const sockaddr* address, std::size_t size) noexcept
   {

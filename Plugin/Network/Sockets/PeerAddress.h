@@ -8,7 +8,6 @@
 #include <string_view>
 #include <sys/socket.h>
 
-
 namespace OrthancPerf
 {
   // A host as Orthanc's configuration has it, in a form that a hook can keep: the hash FNV-1a (RFC
@@ -28,7 +27,6 @@ namespace OrthancPerf
 
     return hash;
   }
-
 
   // The other end's address
   struct PeerAddress

@@ -71,14 +71,12 @@ namespace OrthancPerf
     return isThere && size == sizeof(value) ? std::make_optional(value) : std::nullopt;
   }
 
-
   std::optional<std::uint32_t> CountBytes(int fd, unsigned long request) noexcept
   {
     int bytes = 0;
     return ioctl(fd, request, &bytes) == 0 && bytes >= 0 ? std::make_optional<std::uint32_t>(bytes)
                                                          : std::nullopt;
   }
-
 
   std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept
   {
@@ -120,7 +118,6 @@ namespace OrthancPerf
 
     return info;
   }
-
 
   std::optional<SendQueue> ReadSendQueue(int fd) noexcept
   {

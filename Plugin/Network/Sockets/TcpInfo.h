@@ -17,7 +17,6 @@ namespace OrthancPerf
   // Nothing if the descriptor is no TCP socket. Allocates nothing, keeps errno, any thread.
   std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept;
 
-
   // What became of the last bytes that were written on a TCP connection, by the kernel's own
   // account
   struct SendQueue

@@ -27,7 +27,6 @@ namespace OrthancPerf
       return found == verdict.syntaxes.end() ? nullptr : &*found;
     }
 
-
     bool IsUsable(const EngineVerdict& verdict, const std::string& transferSyntax)
     {
       const SyntaxVerdict* const syntax = FindSyntax(verdict, transferSyntax);
@@ -35,7 +34,6 @@ namespace OrthancPerf
              syntax->state == SyntaxVerdict::State::Works;
     }
   }
-
 
   EngineDirectory::EngineDirectory(Engines engines, Now now) :
     engines_(std::move(engines)),
@@ -51,7 +49,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   void EngineDirectory::TestAll()
   {
@@ -74,7 +71,6 @@ namespace OrthancPerf
     verdicts_ = std::move(verdicts);
   }
 
-
   void EngineDirectory::Stop() noexcept
   {
     for (const auto& engine : engines_)
@@ -83,7 +79,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EngineDirectory::Tidy(TimePoint hanging) noexcept
   {
     for (const auto& engine : engines_)
@@ -91,7 +86,6 @@ namespace OrthancPerf
       engine->Tidy(hanging);
     }
   }
-
 
   const ITranscodingEngine* EngineDirectory::Find(const std::string& name,
                                                   const std::string& transferSyntax) const
@@ -106,7 +100,6 @@ namespace OrthancPerf
 
     return nullptr;
   }
-
 
   std::vector<const ITranscodingEngine*>
   EngineDirectory::FindAll(const std::string& transferSyntax) const
@@ -124,7 +117,6 @@ namespace OrthancPerf
 
     return found;
   }
-
 
   std::vector<const ITranscodingEngine*>
   EngineDirectory::ListForAuto(const std::string& transferSyntax, TimePoint now) const
@@ -154,7 +146,6 @@ namespace OrthancPerf
     return engines;
   }
 
-
   void EngineDirectory::PutLast(const std::string& name, const std::string& transferSyntax,
                                 TimePoint now)
   {
@@ -170,7 +161,6 @@ namespace OrthancPerf
       }
     }
   }
-
 
   std::string EngineDirectory::Explain(const std::string& name,
                                        const std::string& transferSyntax) const
@@ -196,7 +186,6 @@ namespace OrthancPerf
 
     return "there is no such engine";
   }
-
 
   void EngineDirectory::Check(const IngestTranscoding& settings) const
   {
@@ -248,7 +237,6 @@ namespace OrthancPerf
               " here: " + (names.empty() ? "nothing" : names) + problems);
     }
   }
-
 
   std::vector<EngineVerdict> EngineDirectory::GetVerdicts() const
   {

@@ -38,7 +38,6 @@ namespace OrthancPerf
   inline constexpr std::array LABELS<SyntaxVerdict::State> = {"untested", "works", "unsupported",
                                                               "switched off"};
 
-
   struct EngineVerdict
   {
     std::string engine;
@@ -48,9 +47,7 @@ namespace OrthancPerf
     std::vector<SyntaxVerdict> syntaxes;  // one for each of GetWritableSyntaxes()
   };
 
-
   using Engines = std::vector<std::unique_ptr<ITranscodingEngine>>;
-
 
   // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
   // plugin's context; any thread may call it. "auto" is an order of these engines:
@@ -106,7 +103,6 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };
-
 
   // The self-test. The engine writes small images in each of GetWritableSyntaxes(), and decodes
   // what it wrote. One that does not decode is trusted: that is "native", which compares what it

@@ -17,14 +17,12 @@ namespace OrthancPerf
     constexpr const char* SERIES = "2.25.81320671983416027930417845620317564219";
     constexpr const char* INSTANCE = "2.25.163207419837640518273640918273645091827";
 
-
     void AppendNumber(std::string& target, DicomTag tag, std::uint16_t number)
     {
       std::string value;
       AppendInteger(value, number, 2);
       AppendElement(target, tag, "US", value);
     }
-
 
     // A slope from corner to corner, other for each sample and frame
     std::string MakePixels(const SampleShape& shape)
@@ -57,7 +55,6 @@ namespace OrthancPerf
       return pixels;
     }
 
-
     std::string MakeFileMeta()
     {
       std::string elements;
@@ -74,7 +71,6 @@ namespace OrthancPerf
       AppendElement(meta, 0x00020000, "UL", length);
       return meta + elements;
     }
-
 
     void AppendImagePixelModule(std::string& target, const SampleShape& shape)
     {
@@ -102,7 +98,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string MakeSampleImage(const SampleShape& shape)
   {
     std::string file = MakeFileMeta();
@@ -119,7 +114,6 @@ namespace OrthancPerf
     return file;
   }
 
-
   const std::vector<SampleShape>& GetSelfTestShapes()
   {
     static const std::vector<SampleShape> SHAPES = {{"8 bits", 8, 8, false, 1},
@@ -128,7 +122,6 @@ namespace OrthancPerf
                                                     {"RGB", 8, 8, false, 3}};
     return SHAPES;
   }
-
 
   const SampleShape& GetSpeedTestShape()
   {

@@ -19,14 +19,12 @@ namespace OrthancPerf
     // The images are tiny: what takes seconds, with the start of a process, never ends
     constexpr std::chrono::seconds PATIENCE{5};
 
-
     EngineResult Transcode(const ITranscodingEngine& engine, const std::string& file,
                            const std::string& transferSyntax)
     {
       return AskEngine(engine, DescribeImage(file.data(), file.size()), file,
                        {transferSyntax, LOSSY_QUALITY, Clock::now() + PATIENCE});
     }
-
 
     // What is wrong with "file", which the engine made of the sample; empty: nothing
     std::string FindProblem(const ITranscodingEngine& engine, const std::string& sample,
@@ -47,7 +45,6 @@ namespace OrthancPerf
           IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;
       return FindDamage({source, result, quality, Clock::now() + PATIENCE}, {}, {&engine});
     }
-
 
     // The better of two tries; zero: the engine does not write this image
     double MeasureSpeed(const ITranscodingEngine& engine, const std::string& transferSyntax,
@@ -73,7 +70,6 @@ namespace OrthancPerf
     }
   }
 
-
   EngineVerdict TestEngine(const ITranscodingEngine& engine, const EngineDirectory::Now& now)
   {
     EngineVerdict verdict;
@@ -91,7 +87,6 @@ namespace OrthancPerf
 
     return verdict;
   }
-
 
   SyntaxVerdict TestSyntax(const ITranscodingEngine& engine, const std::string& transferSyntax,
                            const EngineDirectory::Now& now)

@@ -25,7 +25,6 @@ namespace OrthancPerf
     TimePoint deadline = TimePoint::max();
   };
 
-
   // The NEAR parameter of near-lossless JPEG-LS (ITU-T T.87: no sample differs by more) for a
   // quality of 1 to 100: 0 for 100, which loses nothing; 1 for 95 and more; then one more for each
   // 5 below, so that 90 gives 2, and 1 gives 20. NEAR counts steps of a sample, whatever its depth:
@@ -44,7 +43,6 @@ namespace OrthancPerf
     return 20.0 + 0.4 * (quality < 1 ? 1 : quality > 100 ? 100 : quality);
   }
 
-
   enum class TranscodingOutcome
   {
     Transcoded,
@@ -57,7 +55,6 @@ namespace OrthancPerf
   template <>
   inline constexpr std::array LABELS<TranscodingOutcome> = {"transcoded", "declined", "failed",
                                                             "unneeded", "duplicate"};
-
 
   // What became of a file. A value.
   struct EngineResult
@@ -120,7 +117,6 @@ namespace OrthancPerf
     }
   };
 
-
   // A codec library, or the project's own encoder, behind one interface: a DICOM file in, the same
   // in another transfer syntax out. An engine changes the encoding of the pixels, what the data set
   // says of that encoding (Photometric Interpretation, Planar Configuration, offset tables), and
@@ -158,7 +154,6 @@ namespace OrthancPerf
     {
     }
   };
-
 
   // The file in Explicit VR Little Endian, by the first of these engines that can write that; else
   // the outcome of the last one, and what all of them say. Never throws but for lack of memory.

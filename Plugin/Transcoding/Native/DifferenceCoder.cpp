@@ -35,20 +35,17 @@ namespace OrthancPerf
     constexpr std::size_t LANES_OF_COMPONENT = 4;
   }
 
-
   const std::array<std::uint8_t, 65536>& DifferenceCoder::GetCategories() noexcept
   {
     static const std::array<std::uint8_t, 65536> CATEGORIES = MakeCategories();
     return CATEGORIES;
   }
 
-
   DifferenceCoder::DifferenceCoder(const RasterFrame& frame) :
     frame_(frame),
     row_(frame.columns * frame.samples)
   {
   }
-
 
   const std::uint16_t* DifferenceCoder::ComputeRow(std::size_t row)
   {
@@ -63,7 +60,6 @@ namespace OrthancPerf
 
     return row_.data();
   }
-
 
   template <typename Sample, std::size_t Planes>
   void DifferenceCoder::Compute(std::size_t row)
@@ -95,12 +91,10 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<CategoryCounts> DifferenceCoder::CountCategories()
   {
     return frame_.samples == 1 ? Count<1>() : Count<3>();
   }
-
 
   template <std::size_t Samples>
   std::vector<CategoryCounts> DifferenceCoder::Count()

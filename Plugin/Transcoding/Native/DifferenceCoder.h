@@ -26,7 +26,6 @@ namespace OrthancPerf
     }
   };
 
-
   // SSSS, the number of bits that tell a difference apart from others of its size, goes from 0 to
   // 16: ITU-T T.81 table H.2
   constexpr std::size_t CATEGORY_COUNT = 17;

@@ -37,7 +37,6 @@ namespace OrthancPerf
     }
   }
 
-
   // Up to seven bits stay; what is stored after them is written over by the next
   inline void EntropyWriter::Bits::Append(std::uint64_t bits, unsigned int length) noexcept
   {
@@ -47,7 +46,6 @@ namespace OrthancPerf
     position += count / 8;
     count %= 8;
   }
-
 
   EntropyWriter::EntropyWriter(const std::vector<HuffmanTable>& tables, std::size_t components,
                                double meanBits, std::string& target) :
@@ -65,7 +63,6 @@ namespace OrthancPerf
       FillEntries(tables[i], &entries_[i * ENTRIES]);
     }
   }
-
 
   void EntropyWriter::FillEntries(const HuffmanTable& table, Entry* entries)
   {
@@ -91,7 +88,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EntropyWriter::Write(const std::uint16_t* differences, std::size_t count)
   {
     for (std::size_t i = 0; i < count; i += BLOCK)
@@ -99,7 +95,6 @@ namespace OrthancPerf
       WriteBlock(differences + i, std::min(BLOCK, count - i));
     }
   }
-
 
   void EntropyWriter::WriteBlock(const std::uint16_t* differences, std::size_t count)
   {
@@ -138,7 +133,6 @@ namespace OrthancPerf
     bits_ = bits;
   }
 
-
   template <std::size_t Group>
   inline void EntropyWriter::WriteGroup(const std::uint16_t* differences, std::size_t index,
                                         Bits& bits) const
@@ -167,7 +161,6 @@ namespace OrthancPerf
     }
   }
 
-
   template <std::size_t Group>
   std::size_t EntropyWriter::WriteGroups(const std::uint16_t* differences, std::size_t count,
                                          Bits& target) const
@@ -183,7 +176,6 @@ namespace OrthancPerf
     target = bits;
     return i;
   }
-
 
   // Most neighbours are equal: long runs of zeros go as one
   std::size_t EntropyWriter::WriteFlat(const std::uint16_t* differences, std::size_t count,
@@ -212,7 +204,6 @@ namespace OrthancPerf
     return i;
   }
 
-
   // So many differences of zero in one entry; without length if it can't hold them
   EntropyWriter::Entry EntropyWriter::GetZeros(std::size_t group) const noexcept
   {
@@ -233,7 +224,6 @@ namespace OrthancPerf
     return zeros;
   }
 
-
   void EntropyWriter::WriteOne(std::uint16_t difference, std::size_t component,
                                Bits& bits) const noexcept
   {
@@ -243,7 +233,6 @@ namespace OrthancPerf
     bits.Append(std::uint64_t(code.bits) << extra | GetFollowing(difference, category),
                 static_cast<unsigned int>(code.length + extra));
   }
-
 
   // From the buffer to the target, with a zero after each byte of ones
   void EntropyWriter::Drain(const Bits& bits)
@@ -262,7 +251,6 @@ namespace OrthancPerf
       begin = next;
     }
   }
-
 
   void EntropyWriter::Finish()
   {

@@ -98,7 +98,6 @@ namespace OrthancPerf
     }
   }
 
-
   HuffmanTable::HuffmanTable(const CategoryCounts& counts)
   {
     Frequencies frequencies = {};
@@ -144,7 +143,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::uint64_t HuffmanTable::CountBits(const CategoryCounts& counts) const noexcept
   {
     std::uint64_t sum = 0;
@@ -156,7 +154,6 @@ namespace OrthancPerf
 
     return sum;
   }
-
 
   std::string HuffmanTable::GetSpecification() const
   {

@@ -141,7 +141,6 @@ namespace OrthancPerf
     }
   }
 
-
   void EncodeJpegLossless(const RasterFrame& frame, std::string& target)
   {
     const Identifiers& identifiers = frame.isRgb ? RGB_COMPONENTS : OTHER_COMPONENTS;

@@ -67,7 +67,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image)
   {
     RasterFrame frame;
@@ -97,12 +96,10 @@ namespace OrthancPerf
     return frames;
   }
 
-
   SpareWorkers::SpareWorkers(std::size_t cores) :
     cores_(std::max<std::size_t>(cores == 0 ? std::thread::hardware_concurrency() : cores, 1))
   {
   }
-
 
   void SpareWorkers::Run(std::size_t count, const std::function<void(std::size_t)>& work)
   {
@@ -159,13 +156,11 @@ namespace OrthancPerf
     }
   }
 
-
   NativeEngine::NativeEngine(std::vector<const ITranscodingEngine*> converters, std::size_t cores) :
     converters_(std::move(converters)),
     workers_(cores)
   {
   }
-
 
   std::string NativeEngine::GetProblem() const
   {
@@ -186,7 +181,6 @@ namespace OrthancPerf
                      std::to_string(checksum.checksum()) + ")";
   }
 
-
   EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept
   {
@@ -198,7 +192,6 @@ namespace OrthancPerf
                      : EngineResult::MakeDeclined("native writes JPEG Lossless only");
         });
   }
-
 
   EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size,
                                           TimePoint deadline) const
@@ -220,7 +213,6 @@ namespace OrthancPerf
 
     return Encode(ReceivedFile(converted.file), deadline);
   }
-
 
   EngineResult NativeEngine::Encode(const ReceivedFile& file, TimePoint deadline) const
   {

@@ -18,7 +18,6 @@ namespace OrthancPerf
   // claims.
   std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image);
 
-
   // Runs the pieces of one work in parallel, on threads of their own, where processor cores are
   // free. The callers and their threads together are at most as many as there are cores. The caller
   // works, too; while all cores are taken, a new caller works alone.
@@ -39,7 +38,6 @@ namespace OrthancPerf
     const std::size_t cores_;
     std::atomic<std::size_t> busy_{0};  // threads at work, the callers' among them
   };
-
 
   // The project's own encoder of JPEG Lossless, process 14, selection value 1, the transfer syntax
   // that archives use most. It covers images of 8 or 16 bits allocated, with one component or in

@@ -154,7 +154,6 @@ namespace OrthancPerf
     }
   }
 
-
   int RunWorker(const ITranscodingEngine& engine)
   {
     WorkerChannel channel((FileDescriptor(WORKER_SOCKET)), (FileDescriptor(WORKER_MEMORY)));

@@ -42,13 +42,11 @@ namespace OrthancPerf
     }
   }
 
-
   SampleRange SampleRange::Allowed(const FrameFormat& format) noexcept
   {
     const std::int64_t values = std::int64_t(1) << format.bitsStored;
     return format.isSigned ? SampleRange{-values / 2, values / 2 - 1} : SampleRange{0, values - 1};
   }
-
 
   void SampleRange::Widen(std::string_view frame, const FrameFormat& format,
                           const SampleRange& padding)
@@ -74,14 +72,12 @@ namespace OrthancPerf
                });
   }
 
-
   void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format)
   {
     ChangeSamples(frame, format,
                   [&](std::int64_t sample)
                   { return std::clamp(sample, range.minimum, range.maximum); });
   }
-
 
   std::string InterleavePlanes(std::string_view planes, const FrameFormat& format)
   {
@@ -102,7 +98,6 @@ namespace OrthancPerf
     return pixels;
   }
 
-
   std::string WidenSamples(std::string_view bytes, const FrameFormat& format)
   {
     const std::size_t size = format.GetSampleSize();
@@ -115,7 +110,6 @@ namespace OrthancPerf
 
     return samples;
   }
-
 
   void ExtendSigns(std::string& frame, const FrameFormat& format, unsigned int precision)
   {

@@ -38,7 +38,6 @@ namespace OrthancPerf
     }
   };
 
-
   // The smallest and the largest of some samples, all allocated bits taken as one number; empty at
   // first. A value.
   struct SampleRange

@@ -20,7 +20,6 @@ namespace OrthancPerf
       throw std::system_error(errno, std::generic_category(), call);
     }
 
-
     // A system call, until no signal interrupts it
     template <typename Call>
     auto Repeat(const Call& call) noexcept
@@ -34,7 +33,6 @@ namespace OrthancPerf
 
       return result;
     }
-
 
     // All bytes, in as many calls as it takes
     template <typename Call>
@@ -59,7 +57,6 @@ namespace OrthancPerf
     }
   }
 
-
   FileDescriptor CreateMemoryFile()
   {
     // Linux has it for longer than the C library (glibc 2.27)
@@ -72,7 +69,6 @@ namespace OrthancPerf
 
     return file;
   }
-
 
   WorkerChannel::WorkerChannel(FileDescriptor& workersEnd) : memory_(CreateMemoryFile())
   {
@@ -87,20 +83,17 @@ namespace OrthancPerf
     workersEnd = FileDescriptor(ends[1]);
   }
 
-
   WorkerChannel::WorkerChannel(FileDescriptor socket, FileDescriptor memory) noexcept :
     socket_(std::move(socket)),
     memory_(std::move(memory))
   {
   }
 
-
   bool WorkerChannel::SendBytes(const void* data, std::size_t size) noexcept
   {
     const ssize_t count = Repeat([&] { return send(socket_.Get(), data, size, MSG_NOSIGNAL); });
     return count == static_cast<ssize_t>(size);
   }
-
 
   WorkerChannel::Receipt WorkerChannel::ReceiveBytes(void* data, std::size_t size,
                                                      std::chrono::milliseconds limit) noexcept
@@ -124,7 +117,6 @@ namespace OrthancPerf
     return count == static_cast<ssize_t>(size) ? Receipt::Received : Receipt::Closed;
   }
 
-
   bool WorkerChannel::IsOpen() const noexcept
   {
     char byte = 0;
@@ -132,12 +124,10 @@ namespace OrthancPerf
            (errno == EAGAIN || errno == EINTR);
   }
 
-
   void WorkerChannel::Interrupt() noexcept
   {
     shutdown(socket_.Get(), SHUT_RDWR);
   }
-
 
   void WorkerChannel::WriteMemory(const void* data, std::size_t size)
   {
@@ -147,7 +137,6 @@ namespace OrthancPerf
                   return pwrite(memory_.Get(), bytes + done, size - done, static_cast<off_t>(done));
                 });
   }
-
 
   std::string WorkerChannel::ReadMemory(std::size_t size) const
   {
@@ -159,7 +148,6 @@ namespace OrthancPerf
                 });
     return bytes;
   }
-
 
   void WorkerChannel::SetMemorySize(std::size_t size) noexcept
   {

@@ -59,7 +59,6 @@ namespace OrthancPerf
     WorkerReason reason = {};
   };
 
-
   // What one request may cost. A value; as constructed, for a source without any bytes.
   struct WorkerLimits
   {
@@ -76,7 +75,6 @@ namespace OrthancPerf
               result + 16 * std::uint64_t(size)};
     }
   };
-
 
   // Texts are cut to what fits, and end with a zero
   template <std::size_t Size>
@@ -98,7 +96,6 @@ namespace OrthancPerf
     return text;
   }
 
-
   inline bool IsOfThisBuild(const WorkerHello& hello)
   {
     return GetText(hello.version) == PERF_VERSION;
@@ -111,10 +108,8 @@ namespace OrthancPerf
            response.resultSize <= limits.result;
   }
 
-
   // New anonymous memory as a file: memfd_create(2). Throws std::system_error.
   FileDescriptor CreateMemoryFile();
-
 
   // One end of the socket, and the shared memory. Whatever the other side does to it, the worst
   // outcome is an exception. One thread at a time uses it; any thread may interrupt.

@@ -13,7 +13,6 @@ namespace OrthancPerf
     // Before the worker itself would end, so that none is asked at that very moment
     constexpr std::chrono::seconds IDLE_LIMIT = WORKER_IDLE_LIMIT - std::chrono::seconds(10);
 
-
     std::chrono::milliseconds GetTimeLeft(TimePoint deadline)
     {
       const TimePoint now = Clock::now();
@@ -26,7 +25,6 @@ namespace OrthancPerf
       return std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
     }
   }
-
 
   // One of the calls that are served at a time, and its worker. Lives on the stack of one thread.
   class WorkerEngine::Call
@@ -111,7 +109,6 @@ namespace OrthancPerf
     Slot* slot_ = nullptr;
   };
 
-
   WorkerEngine::WorkerEngine(std::string name, std::filesystem::path program,
                              std::size_t maximumWorkers, const WorkerLimits& limits) :
     name_(std::move(name)),
@@ -122,13 +119,11 @@ namespace OrthancPerf
   {
   }
 
-
   WorkerEngine::~WorkerEngine()
   {
     WorkerEngine::Stop();
     const std::unique_lock<std::shared_mutex> lock(running_);
   }
-
 
   // That of the worker that was used last; nullptr: all are busy
   WorkerEngine::Slot* WorkerEngine::FindFreeSlot() const noexcept
@@ -146,12 +141,10 @@ namespace OrthancPerf
     return found;
   }
 
-
   void WorkerEngine::Stop() noexcept
   {
     WorkerEngine::Tidy(TimePoint::max());
   }
-
 
   void WorkerEngine::Tidy(TimePoint hanging) noexcept
   {
@@ -183,12 +176,10 @@ namespace OrthancPerf
     }
   }
 
-
   std::string WorkerEngine::Describe(const std::string& failure) const
   {
     return "the program " + program_.filename().string() + " " + failure;
   }
-
 
   std::string WorkerEngine::GetProblem() const
   {
@@ -204,7 +195,6 @@ namespace OrthancPerf
       return Describe(error.what());
     }
   }
-
 
   EngineResult WorkerEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept

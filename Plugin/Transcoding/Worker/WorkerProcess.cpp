@@ -26,7 +26,6 @@ namespace OrthancPerf
     // exit code of ld.so(8) when it does not find a library, among others
     constexpr int EXIT_CODE_NO_LIBRARY = 127;
 
-
     pid_t Start(const std::filesystem::path& program, int socket, int memory)
     {
       // Copies with numbers so high that none is overwritten before it has got its place
@@ -77,7 +76,6 @@ namespace OrthancPerf
       return pid;
     }
 
-
     // "ended by signal 11 (Segmentation fault)"; "status": of waitpid(2)
     std::string Describe(int status)
     {
@@ -97,7 +95,6 @@ namespace OrthancPerf
       return "ended with exit code " + std::to_string(WEXITSTATUS(status));
     }
 
-
     WorkerRequest MakeRequest(std::size_t size, const TranscodingTarget& target,
                               const WorkerLimits& limits)
     {
@@ -113,12 +110,10 @@ namespace OrthancPerf
     }
   }
 
-
   WorkerProcess::WorkerProcess(const std::filesystem::path& program) :
     WorkerProcess(program, FileDescriptor())
   {
   }
-
 
   WorkerProcess::WorkerProcess(const std::filesystem::path& program, FileDescriptor workersEnd) :
     channel_(workersEnd),
@@ -126,12 +121,10 @@ namespace OrthancPerf
   {
   }
 
-
   WorkerProcess::~WorkerProcess()
   {
     WaitForEnd(std::chrono::milliseconds(0));
   }
-
 
   void WorkerProcess::WaitUntilReady(std::chrono::milliseconds patience)
   {
@@ -146,7 +139,6 @@ namespace OrthancPerf
     isReady_ = true;
     isBroken_ = false;
   }
-
 
   EngineResult WorkerProcess::Transcode(const void* data, std::size_t size,
                                         const TranscodingTarget& target, const WorkerLimits& limits)
@@ -186,7 +178,6 @@ namespace OrthancPerf
     return result;
   }
 
-
   template <typename Message>
   void WorkerProcess::Receive(Message& message, std::chrono::milliseconds limit)
   {
@@ -205,7 +196,6 @@ namespace OrthancPerf
                                    : std::to_string(limit.count()) + " ms"));
     }
   }
-
 
   void WorkerProcess::ThrowEnd()
   {
@@ -226,7 +216,6 @@ namespace OrthancPerf
                             ? "does not start: a library that it needs is missing (see ldd)"
                             : "does not start: it " + Describe(status));
   }
-
 
   // Kills the process if its end does not come by itself. Only a child that was not waited for
   // keeps its number: never is another process killed. Returns the status of waitpid(2); -1:

@@ -20,7 +20,6 @@ namespace OrthancPerf
     using std::runtime_error::runtime_error;
   };
 
-
   // A worker program that runs as a child of this process, and the plugin's end of what connects
   // them. It is started without copying this process (posix_spawn(3)), which may be large and hold
   // locks. It has default signal dispositions, an empty mask, /dev/null for the standard streams,

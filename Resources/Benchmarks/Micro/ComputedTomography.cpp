@@ -52,7 +52,6 @@ namespace OrthancPerf
     }
   }
 
-
   std::string MakeComputedTomography()
   {
     std::string reference;

@@ -24,7 +24,6 @@ namespace OrthancPerf
       return {origin, file.size(), received.problem, received.identity};
     }
 
-
     KnownInstance MakeKnown(Origin origin, std::size_t size, int thread)
     {
       KnownInstance known;
@@ -39,7 +38,6 @@ namespace OrthancPerf
 
       return known;
     }
-
 
     // The plugin's objects as PluginContext wires them, without the probe
     class Ingest : public benchmark::Fixture
@@ -81,7 +79,6 @@ namespace OrthancPerf
       InstanceTracker tracker_{journal_, source_};
     };
 
-
     BENCHMARK_DEFINE_F(Ingest, Upload)(benchmark::State& state)
     {
       const KnownInstance known = MakeKnown(Origin::RestApi, file_.size(), state.thread_index());
@@ -93,7 +90,6 @@ namespace OrthancPerf
 
       Finish(state);
     }
-
 
     BENCHMARK_DEFINE_F(Ingest, CStore)(benchmark::State& state)
     {
@@ -107,7 +103,6 @@ namespace OrthancPerf
 
       Finish(state);
     }
-
 
     void UseThreads(benchmark::internal::Benchmark* benchmark)
     {

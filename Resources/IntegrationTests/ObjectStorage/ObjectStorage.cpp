@@ -47,7 +47,6 @@ namespace
     return state;
   }
 
-
   Curl TakeHandle()
   {
     State& state = GetState();
@@ -63,7 +62,6 @@ namespace
     return handle;
   }
 
-
   void GiveBack(Curl handle)
   {
     State& state = GetState();
@@ -76,7 +74,6 @@ namespace
     }
   }
 
-
   std::size_t GiveContent(char* target, std::size_t size, std::size_t count, void* data)
   {
     auto& rest = *static_cast<std::string_view*>(data);
@@ -86,13 +83,11 @@ namespace
     return given;
   }
 
-
   std::size_t TakeContent(const char* content, std::size_t size, std::size_t count, void* data)
   {
     static_cast<std::string*>(data)->append(content, size * count);
     return size * count;
   }
-
 
   // Whether the server did as it was asked; "answer" is what it sent
   bool Ask(CURL* curl, const char* uuid, std::string& answer)
@@ -112,7 +107,6 @@ namespace
     return curl_easy_perform(curl) == CURLE_OK;
   }
 
-
   OrthancPluginErrorCode CreateObject(const char* uuid, const void* content, std::int64_t size,
                                       OrthancPluginContentType)
   {
@@ -127,7 +121,6 @@ namespace
     GiveBack(std::move(curl));
     return isDone ? OrthancPluginErrorCode_Success : OrthancPluginErrorCode_CannotWriteFile;
   }
-
 
   OrthancPluginErrorCode ReadObject(OrthancPluginMemoryBuffer64* target, const char* uuid,
                                     OrthancPluginContentType)
@@ -153,7 +146,6 @@ namespace
     return code;
   }
 
-
   OrthancPluginErrorCode RemoveObject(const char* uuid, OrthancPluginContentType)
   {
     Curl curl = TakeHandle();
@@ -164,7 +156,6 @@ namespace
     return isDone ? OrthancPluginErrorCode_Success : OrthancPluginErrorCode_InexistentFile;
   }
 }
-
 
 extern "C"
 {
@@ -183,18 +174,15 @@ extern "C"
     return state.url.empty() ? -1 : 0;
   }
 
-
   ORTHANC_PLUGINS_API void OrthancPluginFinalize()
   {
     GetState().idle.clear();
   }
 
-
   ORTHANC_PLUGINS_API const char* OrthancPluginGetName()
   {
     return "objects";
   }
-
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetVersion()
   {

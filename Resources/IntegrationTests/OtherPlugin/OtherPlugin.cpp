@@ -52,13 +52,11 @@ namespace
     return state;
   }
 
-
   OrthancPluginReceivedInstanceAction OnReceived(OrthancPluginMemoryBuffer64*, const void*,
                                                  std::uint64_t, OrthancPluginInstanceOrigin)
   {
     return OrthancPluginReceivedInstanceAction_KeepAsIs;
   }
-
 
   std::int32_t OnFilter(const OrthancPluginDicomInstance* instance)
   {
@@ -67,12 +65,10 @@ namespace
     return title != nullptr && title == state.discardTitle ? 0 : 1;
   }
 
-
   std::int32_t OnCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
   {
     return 1;
   }
-
 
   // On the thread that has stored the instance, as scripts in Python do
   OrthancPluginErrorCode OnStored(const OrthancPluginDicomInstance* instance, const char*)
@@ -91,7 +87,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-
   OrthancPluginErrorCode AnswerToken(OrthancPluginRestOutput* output, const char*,
                                      const OrthancPluginHttpRequest*)
   {
@@ -103,7 +98,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-
   OrthancPluginErrorCode TrimHeap(OrthancPluginRestOutput* output, const char*,
                                   const OrthancPluginHttpRequest*)
   {
@@ -111,7 +105,6 @@ namespace
     OrthancPluginAnswerBuffer(GetState().context, output, "", 0, "text/plain");
     return OrthancPluginErrorCode_Success;
   }
-
 
   // OrthancPluginHttpAuthentication, of a newer SDK
   OrthancPluginErrorCode OnAuthentication(std::int32_t* status, OrthancPluginMemoryBuffer*,
@@ -123,14 +116,12 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-
   OrthancPluginErrorCode RegisterAuthentication(OrthancPluginContext* context)
   {
     const auto service = static_cast<_OrthancPluginService>(1021);
     auto* callback = &OnAuthentication;
     return context->InvokeService(context, service, &callback);
   }
-
 
   OrthancPluginErrorCode CreateFile(const char* uuid, const void* content, std::int64_t size,
                                     OrthancPluginContentType)
@@ -141,7 +132,6 @@ namespace
     state.files[uuid].assign(static_cast<const char*>(content), static_cast<std::size_t>(size));
     return OrthancPluginErrorCode_Success;
   }
-
 
   OrthancPluginErrorCode ReadFile(OrthancPluginMemoryBuffer64* target, const char* uuid,
                                   OrthancPluginContentType)
@@ -167,7 +157,6 @@ namespace
     return code;
   }
 
-
   OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)
   {
     State& state = GetState();
@@ -176,7 +165,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 }
-
 
 extern "C"
 {
@@ -243,17 +231,14 @@ extern "C"
     return 0;
   }
 
-
   ORTHANC_PLUGINS_API void OrthancPluginFinalize()
   {
   }
-
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetName()
   {
     return "other";
   }
-
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetVersion()
   {

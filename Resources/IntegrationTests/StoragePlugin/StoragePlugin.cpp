@@ -54,7 +54,6 @@ namespace
     return state;
   }
 
-
   std::string MakePath(const char* uuid)
   {
     State& state = GetState();
@@ -64,7 +63,6 @@ namespace
     return state.paths[uuid] = root + "/Image No. " + std::to_string(number) + ".dcm";
   }
 
-
   void Check(bool isDone)
   {
     if (!isDone)
@@ -72,7 +70,6 @@ namespace
       throw std::runtime_error("cannot write");
     }
   }
-
 
   void WriteByDescriptor(const std::string& path, std::string_view content)
   {
@@ -86,7 +83,6 @@ namespace
     Check(close(fd) == 0 && isWritten && isSynced);
   }
 
-
   void WriteByCStream(const std::string& path, std::string_view content)
   {
     const State& state = GetState();
@@ -99,7 +95,6 @@ namespace
     Check(std::fclose(stream) == 0 && isWritten && isSynced);
   }
 
-
   void WriteByStream(const std::string& path, std::string_view content)
   {
     std::ofstream stream(path, std::ios::binary);
@@ -108,7 +103,6 @@ namespace
     stream.close();
     Check(stream.good());
   }
-
 
   void Write(const std::string& writer, const std::string& path, std::string_view content)
   {
@@ -135,7 +129,6 @@ namespace
     }
   }
 
-
   OrthancPluginErrorCode CreateFile(const char* uuid, const void* content, std::int64_t size,
                                     OrthancPluginContentType)
   {
@@ -150,7 +143,6 @@ namespace
       return OrthancPluginErrorCode_CannotWriteFile;
     }
   }
-
 
   OrthancPluginErrorCode ReadFile(OrthancPluginMemoryBuffer64* target, const char* uuid,
                                   OrthancPluginContentType)
@@ -171,7 +163,6 @@ namespace
     return code;
   }
 
-
   OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)
   {
     State& state = GetState();
@@ -180,7 +171,6 @@ namespace
                                                        : OrthancPluginErrorCode_InexistentFile;
   }
 }
-
 
 extern "C"
 {
@@ -204,17 +194,14 @@ extern "C"
     return state.roots.empty() ? -1 : 0;
   }
 
-
   ORTHANC_PLUGINS_API void OrthancPluginFinalize()
   {
   }
-
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetName()
   {
     return "storage";
   }
-
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetVersion()
   {

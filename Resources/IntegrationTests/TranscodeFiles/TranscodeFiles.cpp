@@ -43,7 +43,6 @@ namespace
     throw std::invalid_argument("There is no engine named " + name);
   }
 
-
   std::string ReadFile(const std::filesystem::path& path)
   {
     std::ifstream file(path, std::ios::binary);
@@ -56,7 +55,6 @@ namespace
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
-
   void WriteFile(const std::filesystem::path& path, const std::string& content)
   {
     std::ofstream file(path, std::ios::binary);
@@ -68,7 +66,6 @@ namespace
       throw std::runtime_error("Cannot write " + path.string());
     }
   }
-
 
   void TranscodeFile(const ITranscodingEngine& engine, const TranscodingTarget& target,
                      const std::filesystem::path& source, const std::filesystem::path& folder)
@@ -85,7 +82,6 @@ namespace
     std::cout << source.filename().string() << '\t' << ToLabel(result.outcome) << '\t'
               << result.reason << std::endl;
   }
-
 
   // So far, of this process and its children: the clocks of clock_getcpuclockid(3)
   double GetProcessorTime()
@@ -113,7 +109,6 @@ namespace
     return seconds;
   }
 
-
   void TimeFile(const ITranscodingEngine& engine, const TranscodingTarget& target,
                 const std::filesystem::path& source, double seconds)
   {
@@ -138,7 +133,6 @@ namespace
               << result.reason << '\t' << content.size() << '\t' << result.file.size() << '\t'
               << (count == 0 ? 0 : sum / count) << std::endl;
   }
-
 
   int TranscodeIncoming(const std::string& engineName, bool verify,
                         const std::filesystem::path& folder)
@@ -173,7 +167,6 @@ namespace
     return 0;
   }
 }
-
 
 int main(int argc, char** argv)
 {

@@ -43,7 +43,6 @@ namespace OrthancPerf
       static_cast<void>(signedOne.release());
     }
 
-
     // "sequence": what the item is in. "isSigned": by the Pixel Representation around it.
     //
     // Implicit VR does not say whether a value of VR "US or SS" has a sign: Pixel Representation
@@ -105,7 +104,6 @@ namespace OrthancPerf
       }
     }
 
-
     std::string Write(DcmFileFormat& file, E_TransferSyntax syntax)
     {
       // Elements of the File Meta Information may come, and what deflate can't compress grows
@@ -140,7 +138,6 @@ namespace OrthancPerf
     }
   }
 
-
   void CheckDone(const OFCondition& condition, const char* deed)
   {
     if (condition.bad())
@@ -148,7 +145,6 @@ namespace OrthancPerf
       throw CodecError(std::string("DCMTK can't ") + deed + ": " + condition.text());
     }
   }
-
 
   std::string ConvertFile(std::string_view file, const char* transferSyntax)
   {

@@ -27,7 +27,6 @@ namespace OrthancPerf
     constexpr const char* DECODING = "decode the pixel data";
     constexpr const char* ENCODING = "encode the pixel data";
 
-
     // DCMTK's JPEG decoders go on after damage with what pixels they have, and only their log tells
     class DamageAppender : public dcmtk::log4cplus::Appender
     {
@@ -74,7 +73,6 @@ namespace OrthancPerf
         }
       }
     };
-
 
     // A data set that holds one frame and what codecs have to know of it
     class FrameDataSet
@@ -188,7 +186,6 @@ namespace OrthancPerf
       DcmPixelData* pixels_ = nullptr;  // of the data set
     };
 
-
     // By the JPEG library inside DCMTK, which gets the samples as they are: DCMTK's own way from a
     // data set renders them, with window, rescaling, and all. Colour goes to YCbCr with half of the
     // chroma samples a row: YBR_FULL_422 is what DICOM asks for (PS3.5 section 8.2.1).
@@ -228,7 +225,6 @@ namespace OrthancPerf
       CheckDone(result, ENCODING);
       return {reinterpret_cast<const char*>(codestream), size};
     }
-
 
     // DCMTK's codecs: JPEG and JPEG-LS, but no near-lossless encoder: DCMTK's (3.6.7 to 3.6.9)
     // writes behind its buffer
@@ -319,7 +315,6 @@ namespace OrthancPerf
       }
     };
   }
-
 
   std::unique_ptr<const IFrameCodec> MakeFrameCodec()
   {

@@ -34,7 +34,6 @@ namespace OrthancPerf
     }
   };
 
-
   // A codec library, frame by frame: JPEG, JPEG-LS and JPEG 2000. FrameTranscoding does the rest,
   // and asks only for what CanDecode() and CanEncode() promise, of images that Obstacles.h lets
   // pass. Owned by FrameTranscoding; one thread.
@@ -59,7 +58,6 @@ namespace OrthancPerf
     // The codestream. Lossless targets keep all allocated bits, those above High Bit included.
     virtual std::string Encode(const EncodingTask& task, std::string_view frame) const = 0;
   };
-
 
   // That of the library that this program has, DcmtkCodec.cpp or GdcmCodec.cpp. One per process;
   // the library prints nothing from then on.

@@ -44,7 +44,6 @@ namespace OrthancPerf
       return samples;
     }
 
-
     // The frames of an image as samples by pixel. One decoded frame is held at a time, all of them
     // where their range is measured, as each is decoded once. Native frames by pixel are not
     // copied. Lives on the stack of one thread. Codec, description and file outlive it.
@@ -151,7 +150,6 @@ namespace OrthancPerf
       std::vector<std::string> decoded_{1};  // by frame if they were measured, else the latest one
     };
 
-
     EncodingTask MakeTask(FrameSource& source, const TransferSyntax& target, unsigned int quality)
     {
       const bool isLossy = target.isLossy && (target.codestream != CodestreamKind::JpegLs ||
@@ -172,7 +170,6 @@ namespace OrthancPerf
       return task;
     }
 
-
     // Whether decoded samples can have other values than Bits Stored allows, which a codec does not
     // know of: JPEG has 8 or 12 bits, JPEG 2000 all that are allocated
     bool MayExceedStoredBits(const EncodingTask& task)
@@ -183,7 +180,6 @@ namespace OrthancPerf
       return task.isLossy && task.target.codestream != CodestreamKind::JpegLs &&
              bits > task.format.bitsStored;
     }
-
 
     // Where decoded samples would exceed Bits Stored, those near the ends of the range are moved
     // inwards, by as much, and a little more each time
@@ -222,7 +218,6 @@ namespace OrthancPerf
       throw NotCovered("Lossy compression would make samples exceed Bits Stored");
     }
 
-
     std::string EncodeFrame(const IFrameCodec& codec, const EncodingTask& task,
                             std::string_view frame)
     {
@@ -235,7 +230,6 @@ namespace OrthancPerf
       return MayExceedStoredBits(task) ? EncodeWithinRange(codec, task, frame)
                                        : codec.Encode(task, frame);
     }
-
 
     // Photometric Interpretation of what is written
     std::string_view GetEncodedColors(const EncodingTask& task)
@@ -255,7 +249,6 @@ namespace OrthancPerf
       return task.colors;
     }
 
-
     std::string_view Encode(const IFrameCodec& codec, FrameSource& source, DataSetEditor& editor,
                             const TransferSyntax& target, unsigned int quality)
     {
@@ -272,7 +265,6 @@ namespace OrthancPerf
       return GetEncodedColors(task);
     }
 
-
     void Decode(FrameSource& source, DataSetEditor& editor)
     {
       std::string pixels;
@@ -285,7 +277,6 @@ namespace OrthancPerf
 
       editor.Set(TAG_PIXEL_DATA, source.format.bitsAllocated > 8 ? "OW" : "OB", pixels);
     }
-
 
     // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
     std::string TranscodePixels(const IFrameCodec& codec, const ReceivedFile& file,
@@ -331,13 +322,11 @@ namespace OrthancPerf
     }
   }
 
-
   FrameTranscoding::FrameTranscoding(const char* name, std::unique_ptr<const IFrameCodec> codec) :
     name_(name),
     codec_(std::move(codec))
   {
   }
-
 
   EngineResult FrameTranscoding::Transcode(const void* data, std::size_t size,
                                            const TranscodingTarget& target) const noexcept
@@ -360,7 +349,6 @@ namespace OrthancPerf
                                                   std::clamp(target.lossyQuality, 1u, 100u)));
         });
   }
-
 
   std::string FrameTranscoding::Run(std::string_view file, const TransferSyntax& target,
                                     unsigned int quality) const

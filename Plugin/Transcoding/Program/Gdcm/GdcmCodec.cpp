@@ -223,7 +223,6 @@ namespace OrthancPerf
       }
     }
 
-
     // GDCM's codecs: libjpeg with 8, 12 and 16 bits, CharLS, OpenJPEG. Only for the program
     // OrthancPerfGdcm: GDCM's assertions, which Debian leaves in, may end it.
     class GdcmCodec : public IFrameCodec
@@ -317,7 +316,6 @@ namespace OrthancPerf
       }
     };
   }
-
 
   std::unique_ptr<const IFrameCodec> MakeFrameCodec()
   {
