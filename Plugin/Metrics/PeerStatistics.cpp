@@ -168,16 +168,24 @@ namespace OrthancPerf
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    ForEachPlace(*this,
-                 [now](const std::string&, Place& place)
-                 {
-                   for (Recent& recent : place.recent)
-                   {
-                     recent.traffic.Restart(now);
-                     recent.tcp.reset();
-                     recent.windows.Clear(TimePoint());
-                   }
-                 });
+    const auto restart = [now](Place& place)
+    {
+      for (Recent& recent : place.recent)
+      {
+        recent.traffic.Restart(now);
+        recent.tcp.reset();
+        recent.windows.Clear(TimePoint());
+      }
+    };
+
+    for (auto& [name, place] : places_)  // also those that were not seen yet
+    {
+      restart(place);
+    }
+
+    restart(others_);
+    restart(unknown_);
+    start_ = now;
   }
 
   std::vector<PeerEvidence> PeerStatistics::GatherEvidence() const

@@ -210,8 +210,8 @@ namespace OrthancPerf
     const std::size_t maximumPeers_;
     const ListOpenAssociations listOpen_;
     const Now now_;
-    const TimePoint start_;
     mutable std::mutex mutex_;
+    TimePoint start_;  // of the rates of a peer that comes; guarded by the mutex
     std::map<std::string, Place> places_;  // by name
     Place others_;
     Place unknown_;

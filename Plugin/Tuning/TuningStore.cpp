@@ -175,8 +175,9 @@ namespace OrthancPerf
     {
       if (text)
       {
+        const std::string& saved = *text;
         PutInForce(WithoutEmptySections(ReadTuningConfiguration(
-            ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings, true)));
+            ParseJson(saved.data(), saved.size()), SAVED_CHANGES, warnings, true)));
       }
     }
     catch (const SettingError& e)

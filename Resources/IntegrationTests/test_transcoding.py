@@ -248,7 +248,11 @@ def test_without_the_received_callback_the_status_says_so(
     assert status["Transcoding"]["InEffect"] is False
     assert "received-instance callback" in status["Transcoding"]["Reason"]
     assert "IngestTranscoding.TransferSyntax" in status["Tuning"]["NotYetInEffect"]
-    assert any("IngestTranscoding.TransferSyntax" in line for line in status["Warnings"])
+    assert wait_until(  # the plugin's thread looks every second
+        lambda: (
+            "IngestTranscoding.TransferSyntax" in str(orthanc.get_json("/perf/status")["Warnings"])
+        )
+    )
     assert orthanc.get_file(orthanc.upload(image.read_bytes())) == image.read_bytes()
 
 

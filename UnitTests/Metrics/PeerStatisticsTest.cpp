@@ -157,6 +157,25 @@ namespace OrthancPerf
     EXPECT_EQ(240U, Received(statistics_.Summarize().front()).instances);
   }
 
+  TEST_F(PeerStatisticsTest, RatesOfANewPeerBeginWithTheSocketSettings)
+  {
+    now_ += seconds(600);
+    statistics_.SetModalities({"CT1"});
+    statistics_.Restart();
+
+    for (int i = 0; i < 10; i++)
+    {
+      now_ += seconds(1);
+      statistics_.OnInstanceFinished(MakeInstance("CT1"));
+      statistics_.OnInstanceFinished(MakeInstance("CT2"));
+    }
+
+    for (const PeerSummary& peer : statistics_.Summarize())
+    {
+      EXPECT_NEAR(1, peer.directions[0].rates.instances, 0.2) << peer.name;
+    }
+  }
+
   TEST_F(PeerStatisticsTest, PeersBeyondTheMaximumComeLastTogether)
   {
     statistics_.SetModalities({"CT1"});
