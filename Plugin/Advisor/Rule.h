@@ -145,8 +145,8 @@ namespace OrthancPerf
   Json::Value MakeOption(const char* key, const Json::Value& value);
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value);
 
-  // All rules there are, as tables: each row has a finding's identifier and the function that finds
-  // it, which stands above its table with what it takes for enough evidence, and why. To add a
+  // All rules there are, as tables. Each row has a finding's identifier and the function that finds
+  // it. The function stands above its table, with what is enough evidence, and why. To add a
   // finding, add such a function, a row, and its words to Findings.json; then let
   // "Resources/Documentation/make-page.py reference" write its row of reference.md.
   std::vector<Rule> MakeAllRules();

@@ -85,7 +85,7 @@ namespace OrthancPerf
     void Record(std::size_t place, const FinishedInstance& instance) noexcept;
 
     // With the lock held: the time. A clock that goes back a little stands still instead. When it
-    // is set back, what was kept is forgotten, because it would lie in the future.
+    // is set back, each series whose latest point would lie in the future begins anew.
     UnixSeconds GetTime() noexcept;
 
     // With the lock held: changes the current point of each series

@@ -168,23 +168,16 @@ namespace OrthancPerf
   {
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    const auto restart = [now](Place& place)
-    {
-      for (Recent& recent : place.recent)
-      {
-        recent.traffic.Restart(now);
-        recent.tcp.reset();
-        recent.windows.Clear(TimePoint());
-      }
-    };
-
-    for (auto& [name, place] : places_)  // also those that were not seen yet
-    {
-      restart(place);
-    }
-
-    restart(others_);
-    restart(unknown_);
+    ForEachPlace(*this,
+                 [now](const std::string&, Place& place)
+                 {
+                   for (Recent& recent : place.recent)
+                   {
+                     recent.traffic.Restart(now);
+                     recent.tcp.reset();
+                     recent.windows.Clear(TimePoint());
+                   }
+                 });
     start_ = now;
   }
 
@@ -200,7 +193,9 @@ namespace OrthancPerf
     ForEachPlace(*this,
                  [&](const std::string& name, const Place& place)
                  {
-                   for (std::size_t i = 0; !name.empty() && i < DIRECTION_COUNT; i++)
+                   const bool isPeer = place.isSeen && !name.empty();
+
+                   for (std::size_t i = 0; isPeer && i < DIRECTION_COUNT; i++)
                    {
                      const Recent& recent = place.recent[i];
                      evidence.push_back(
@@ -318,21 +313,13 @@ namespace OrthancPerf
   template <typename Statistics, typename Visit>
   void PeerStatistics::ForEachPlace(Statistics& statistics, const Visit& visit)
   {
-    const auto visitIfSeen = [&visit](const std::string& name, auto& place)
-    {
-      if (place.isSeen)
-      {
-        visit(name, place);
-      }
-    };
-
     for (auto& [name, place] : statistics.places_)
     {
-      visitIfSeen(name, place);
+      visit(name, place);
     }
 
-    visitIfSeen(OTHER_PEERS, statistics.others_);
-    visitIfSeen("", statistics.unknown_);
+    visit(OTHER_PEERS, statistics.others_);
+    visit("", statistics.unknown_);
   }
 
   void PeerStatistics::Recent::Add(const FinishedAssociation& association, TimePoint now)

@@ -203,7 +203,7 @@ namespace OrthancPerf
     Place& Find(const Peer& peer, bool mayAdd);
     Place* Add(const std::string& name, Duration minimumIdle);
 
-    // Of all that were seen, each with its peer's name; the others and those not known come last
+    // Each place with its peer's name; the others and those not known come last
     template <typename Statistics, typename Visit>
     static void ForEachPlace(Statistics& statistics, const Visit& visit);
 

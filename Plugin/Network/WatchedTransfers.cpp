@@ -132,16 +132,18 @@ namespace OrthancPerf
     template <typename Original>
     int WaitForServers(const pollfd* begin, const pollfd* end, const Original& original)
     {
-      return AskedServers::Follow(
-          original,
-          [=](AskedServers& servers, int, TimePoint from)
-          {
-            const Duration waited = Clock::now() - from;
-            (void)std::any_of(begin, end,
-                              [&](const pollfd& one) {
-                                return servers.OnWaited(one.fd, waited, (one.events & POLLIN) == 0);
-                              });
-          });
+      return AskedServers::Follow(original,
+                                  [=](AskedServers& servers, int, TimePoint from)
+                                  {
+                                    const Duration waited = Clock::now() - from;
+                                    bool isTold = false;
+
+                                    for (const pollfd* one = begin; one != end && !isTold; one++)
+                                    {
+                                      isTold = servers.OnWaited(one->fd, waited,
+                                                                (one->events & POLLIN) == 0);
+                                    }
+                                  });
     }
 
     int OnPoll(pollfd* fds, nfds_t count, int timeout)

@@ -5,6 +5,8 @@
 #include "Rest/RestJson.h"
 #include "Tuning/Json.h"
 
+#include <array>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -36,8 +38,10 @@ namespace OrthancPerf
       }
       catch (const std::exception& error)
       {
-        // Without a string: memory may be short
-        OrthancPluginLogError(GetHandle(job).orthanc.GetContext(), error.what());
+        std::array<char, 200> line = {};  // no string: memory may be short
+        static_cast<void>(std::snprintf(
+            line.data(), line.size(), "Perf: the comparison of engines failed: %s", error.what()));
+        OrthancPluginLogError(GetHandle(job).orthanc.GetContext(), line.data());
         return otherwise;
       }
     }

@@ -147,14 +147,21 @@ namespace OrthancPerf
       return !JudgeAll(id).empty();
     }
 
-    // The rule, or any one, finds nothing in the evidence that "set" makes, for this test only
-    void ExpectNothing(const std::string& id, const std::string& name,
-                       const std::function<void()>& set)
+    // In the evidence that "set" makes, for this test only
+    void ExpectNot(const std::function<bool()>& judge, const std::string& name,
+                   const std::function<void()>& set)
     {
       const Evidence before = evidence_;
       set();
-      EXPECT_FALSE(IsFound(id)) << name;
+      EXPECT_FALSE(judge()) << name;
       evidence_ = before;
+    }
+
+    // The rule, or any one, finds nothing
+    void ExpectNothing(const std::string& id, const std::string& name,
+                       const std::function<void()>& set)
+    {
+      ExpectNot([&] { return IsFound(id); }, name, set);
     }
 
     static void ExpectTexts(const Finding& finding)

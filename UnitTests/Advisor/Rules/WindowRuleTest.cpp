@@ -34,14 +34,10 @@ namespace OrthancPerf
                            { return finding.evidence["SetBy"].asString() == limit; });
       }
 
-      // In the evidence that "set" makes, for this test only
       void ExpectNotSetBy(const std::string& limit, const std::string& name,
                           const std::function<void()>& set)
       {
-        const Evidence before = evidence_;
-        set();
-        EXPECT_FALSE(IsSetBy(limit)) << name;
-        evidence_ = before;
+        ExpectNot([&] { return IsSetBy(limit); }, name, set);
       }
     };
 
