@@ -121,12 +121,12 @@ namespace OrthancPerf
     connectWaited_ += now - from;
   }
 
-  void AskedServers::OnWritten(int fd, TimePoint now) noexcept
+  void AskedServers::OnWritten(int fd, TimePoint from) noexcept
   {
-    if ((FindLink(fd) != nullptr || Add(fd, now)) && FindCounted(fd) != nullptr)
+    if ((FindLink(fd) != nullptr || Add(fd, from)) && FindCounted(fd) != nullptr)
     {
       awaited_ = fd;
-      askedAt_ = now;
+      askedAt_ = from;
     }
   }
 

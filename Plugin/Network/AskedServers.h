@@ -114,8 +114,9 @@ namespace OrthancPerf
     // connect(2) was called, and has returned
     void OnConnecting(int fd, TimePoint from, TimePoint now) noexcept;
 
-    // Something was written to a descriptor that is no file of the instance
-    void OnWritten(int fd, TimePoint now) noexcept;
+    // Something was written to a descriptor that is no file of the instance. "from": when write(2)
+    // was called, as a server on the same machine may answer before it returns.
+    void OnWritten(int fd, TimePoint from) noexcept;
 
     // It was waited for: for something to read, for room to write (alone), or to be connected.
     // False: it is nothing that counts.

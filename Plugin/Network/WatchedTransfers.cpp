@@ -333,7 +333,7 @@ namespace OrthancPerf
       return true;
     }
 
-    // "from": when the call began, on a thread that serves a request that reads
+    // "from": when the call began, on a thread whose servers are followed
     void AfterWrite(int fd, const void* buffer, std::size_t size, TimePoint from) noexcept
     {
       const ContextUse use;
@@ -362,7 +362,7 @@ namespace OrthancPerf
     {
       const bool isWatched = BeforeWrite(fd, buffer, size);
       AskedServers& servers = AskedServers::OfThisThread();
-      const TimePoint from = servers.IsReading() ? Clock::now() : TimePoint();
+      const TimePoint from = servers.IsFollowing() ? Clock::now() : TimePoint();
       const ssize_t result = original();
 
       if (isWatched && result > 0)
@@ -371,7 +371,7 @@ namespace OrthancPerf
       }
       else if (result > 0 && servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
       {
-        servers.OnWritten(fd, Clock::now());
+        servers.OnWritten(fd, from);
       }
 
       return result;

@@ -98,7 +98,8 @@ def test_an_instance_says_what_it_asked_of_the_database(
         database = instance["Database"]
         assert database["Server"] == address
         assert database["RoundTrips"] > COUNT
-        assert 0 < database["RoundTrips"] * database["Latency"] < phases["Index"]
+        assert database["Latency"] > 5e-6  # a query that is answered before write(2) returns, too
+        assert database["RoundTrips"] * database["Latency"] < phases["Index"]
         assert 0 <= database["Queued"] < phases["Index"] - phases["Database"]
 
     round_trips = sum(instance["Database"]["RoundTrips"] for instance in instances)
