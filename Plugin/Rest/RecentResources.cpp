@@ -119,11 +119,15 @@ namespace OrthancPerf
       Json::Value json = MakeObject({{"Requests", ToJson(sums.CountRequests())},
                                      {"Failed", ToJson(sums.CountFailed())},
                                      {"Bytes", ToJson(sums.bytes)},
-                                     {"ClientWait", ToJson(sums.clientWait)}});
+                                     {"ClientWait", ToJson(sums.clientWait)},
+                                     {"PhaseTimes", Json::Value(Json::objectValue)}});
 
       for (std::size_t i = 0; i < REQUEST_PHASES.size(); i++)
       {
-        json["PhaseTimes"][ToKey(ToLabel(REQUEST_PHASES[i]))] = sums.phases[i].sum;
+        if (sums.phases[i].count > 0)
+        {
+          json["PhaseTimes"][ToKey(ToLabel(REQUEST_PHASES[i]))] = sums.phases[i].sum;
+        }
       }
 
       return json;
