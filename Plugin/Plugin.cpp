@@ -304,7 +304,7 @@ namespace
   {
     const Orthanc orthanc(context);
     const Json::Value orthancConfiguration = orthanc.GetConfiguration();
-    const PerfConfiguration configuration = PerfConfiguration::Parse(orthancConfiguration["Perf"]);
+    const PerfConfiguration configuration = PerfConfiguration::Find(orthancConfiguration);
 
     if (!configuration.enabled)
     {

@@ -5,6 +5,7 @@
 #include "Tuning/TuningReader.h"
 
 #include <algorithm>
+#include <strings.h>
 
 namespace OrthancPerf
 {
@@ -65,6 +66,22 @@ namespace OrthancPerf
       else if (name != TUNING)
       {
         ReadKey(configuration, name, section[name], configuration.warnings);
+      }
+    }
+
+    return configuration;
+  }
+
+  PerfConfiguration PerfConfiguration::Find(const Json::Value& orthanc)
+  {
+    PerfConfiguration configuration = Parse(orthanc[PERF]);
+
+    for (const std::string& name : orthanc.getMemberNames())
+    {
+      if (name != PERF && strcasecmp(name.c_str(), PERF) == 0)
+      {
+        configuration.warnings.push_back("The section \"" + name +
+                                         "\" is ignored; its name is \"Perf\"");
       }
     }
 

@@ -31,6 +31,9 @@ namespace OrthancPerf
     // Reads the section; null stands for what is not there, and gives the default. Throws
     // SettingError, with the path of the key from "Perf" on, on a wrong type or value.
     static PerfConfiguration Parse(const Json::Value& section);
+
+    // The same of Orthanc's whole configuration. Warns of the section's name in other letters.
+    static PerfConfiguration Find(const Json::Value& orthanc);
   };
 
   // 100,000 finished instances take some 40 MB: 304 bytes each and an identifier

@@ -56,8 +56,9 @@ def test_a_wrong_value_stops_the_start_with_one_clear_line(
 
 def test_an_unknown_key_warns(start_orthanc: StartOrthanc) -> None:
     perf = {"RecentInstance": 5, "Tuning": {"DicomSockets": {"NoDelay": True}}}
-    orthanc = start_orthanc(perf=perf)
+    orthanc = start_orthanc(perf=perf, options={"perf": {"Enable": False}})
     warnings = [line for line in orthanc.log.splitlines() if "Unknown key" in line]
+    assert 'The section "perf" is ignored; its name is "Perf"' in orthanc.log
     assert len(warnings) == 2
     assert '"Perf.RecentInstance"' in warnings[0]
     assert '"Perf.Tuning.DicomSockets.NoDelay"' in warnings[1]

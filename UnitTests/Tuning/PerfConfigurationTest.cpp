@@ -153,6 +153,16 @@ TEST(PerfConfiguration, WarnsOfUnknownKeys)
   EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored", configuration.warnings[2]);
 }
 
+TEST(PerfConfiguration, WarnsOfItsNameInOtherLetters)
+{
+  const PerfConfiguration configuration =
+      PerfConfiguration::Find(Parse(R"({"perf": {"Enable": false}, "Perf2": {}})"));
+  EXPECT_TRUE(configuration.enabled);
+  ASSERT_EQ(1u, configuration.warnings.size());
+  EXPECT_EQ("The section \"perf\" is ignored; its name is \"Perf\"", configuration.warnings[0]);
+  EXPECT_EQ(7u, PerfConfiguration::Find(Parse(R"({"Perf": {"MaximumPeers": 7}})")).maximumPeers);
+}
+
 TEST(PerfConfiguration, TheSampleHasEveryKeyWithItsDefault)
 {
   const Json::Value sample = ReadSample();
