@@ -245,7 +245,8 @@ def test_who_asks_without_the_right_is_told_so(fleet: Fleet, tmp_path: Path) -> 
     path = write_fleet(tmp_path, {"server": url}, user="viewer")
     code, _, errors = run(path, "tuning", "set", STOCK, password=USERS["viewer"])
     assert code == 2 and "HTTP 403" in errors
-    assert "HTTP 404" in complain_about(tmp_path, fleet["orthanc-plain"].url)
+    said = complain_about(tmp_path, fleet["orthanc-plain"].url)
+    assert "HTTP 404" in said and "plugin is not loaded" in said
     path = write_fleet(tmp_path, {"server": url}, user="jürgen")
     assert run(path, "status", password=USERS["jürgen"])[0] == 0
 
@@ -302,6 +303,7 @@ def test_a_password_comes_from_a_file_that_nobody_else_can_read(
     assert finished.returncode == 3 and "chmod 600" in finished.stderr
     (tmp_path / "password").chmod(0o600)
     assert run_perf_fleet(path, "status").returncode == 0
+    assert run_perf_fleet(path, "status", password="another").returncode == 2  # it comes first
 
 
 @pytest.mark.parametrize(
