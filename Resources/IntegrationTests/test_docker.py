@@ -213,7 +213,7 @@ def test_the_image_understands_the_variables_of_the_compose_file(
     assert environment["ORTHANC_PASSWORD"] == password  # of the user "orthanc"
     assert environment["PGPASSWORD"] == "other"  # libpq takes it where there is no other
     configuration = configure(tmp_path, environment)
-    assert {"Perf", "PostgreSQL"} <= set(configuration["Enabled"])
+    assert {"DicomWeb", "Perf", "PostgreSQL"} <= set(configuration["Enabled"])
     assert configuration["PostgreSQL"]["Host"] in read_compose()["services"]
     assert configuration["PostgreSQL"]["Password"] == ""
     assert configuration["RegisteredUsers"] == {"prometheus": "12345678"}
