@@ -38,6 +38,8 @@ function listFailures({ Outcomes, Associations = {} }: PeerTraffic): { count: nu
   return [{ count: Outcomes.Failed, reason: 'instances' }, ...calls].filter(({ count }) => count > 0);
 }
 
+const WITHIN_MACHINE = 50e-6; // seconds: a shorter round trip crosses no network, whose rate it could tell
+
 function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow {
   const tcp = traffic.Tcp;
   const window = direction === 'Receive' ? tcp?.ReceiveWindow : tcp?.SendWindow;
@@ -59,7 +61,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     byteRate: traffic.BytesPerSecond,
     roundTrip,
     window,
-    ceiling: window && roundTrip !== undefined && roundTrip > 0 ? window / roundTrip : undefined,
+    ceiling: window && roundTrip !== undefined && roundTrip >= WITHIN_MACHINE ? window / roundTrip : undefined,
     pduLength: traffic.MaximumPduLength,
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,

@@ -4,7 +4,7 @@
 import { computed } from 'vue';
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Peer, ToldChange, Tuning, TuningChange, TuningSources } from '../model/answers';
-import { canUndo, mergeChanges } from '../model/changes';
+import { canUndo, isInForce, mergeChanges } from '../model/changes';
 import { parseMoment, toMoment } from '../model/format';
 import { countImages } from '../model/peers';
 import { describeChange } from '../model/tuning';
@@ -60,6 +60,8 @@ async function make(send: () => Promise<Tuning>): Promise<boolean> {
   state.isChanging = true;
   try {
     state.tuning = await send();
+    // What was undone is not applied any more, even if another change brings it back
+    state.applied = state.applied.filter(({ document }) => isInForce(document, state.tuning));
     // What fails here, the next look tells
     await Promise.all([askSources(), askChanges()]).catch(() => undefined);
     return true;

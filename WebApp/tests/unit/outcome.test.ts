@@ -130,6 +130,22 @@ test('with the engine "auto", transcoding is not gone', async () => {
   expect(html).not.toMatch(/Gone|✓/);
 });
 
+test('what was undone is not shown as applied when another change brings it back', async () => {
+  const { state } = await import('../../src/store/state');
+  const { applyChange } = await import('../../src/store/changes');
+  await render([...SLOW, ...Array<number>(9).fill(9)]);
+  const tuning = makeTuning();
+  vi.stubGlobal('fetch', ({ pathname }: URL) => Promise.resolve(Response.json(pathname === '/perf/history' ? makeHistory(1000, SLOW) : tuning)));
+  for (const preset of ['stock', 'tuned']) {
+    tuning.DicomSockets = { ...tuning.DicomSockets, Preset: preset };
+    await applyChange({ DicomSockets: { Preset: preset } });
+  }
+  vi.unstubAllGlobals();
+  expect(state.tuning?.DicomSockets.Preset).toBe('tuned');
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  expect(await renderToString(createSSRApp(FindingsPanel))).not.toMatch(/Gone|Applied at/);
+});
+
 test('of a level for answers, nothing is promised, and no factor of images is told', async () => {
   const { state } = await import('../../src/store/state');
   const { applyFinding } = await import('../../src/store/changes');

@@ -27,6 +27,11 @@ test('without an instance there is no time of one', () => {
   expect(list({ Instances: 2, PhaseTimes: { Idle: 1, Send: 4 } })).toMatchObject({ time: 2, pause: 0.5 });
 });
 
+test('within one machine, no rate is given that a window would allow', () => {
+  const listTcp = (MinimumRoundTrip: number) => list({ Tcp: { MinimumRoundTrip, SendWindow: 6e6 } })?.ceiling;
+  expect([8e-6, 0, 1e-3].map(listTcp)).toEqual([undefined, undefined, 6e9]);
+});
+
 test('an address that is not known is not shown', () => {
   expect(list({}, '::')?.address).toBe('');
 });
