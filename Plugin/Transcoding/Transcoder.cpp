@@ -2,16 +2,13 @@
 #include "Transcoding/Transcoder.h"
 
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/LossyDerivation.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Obstacles.h"
-#include "Transcoding/PixelComparison.h"
-#include "Transcoding/Verification.h"
+#include "Transcoding/ResultCheck.h"
 #include "Transcoding/Worker/WorkerEngine.h"
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <utility>
 
 namespace OrthancPerf
@@ -20,28 +17,20 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingOutcome;
 
-    // Who asks for an uncompressed target does not do so for its size
-    bool IsLosslessCompression(const std::string& target)
-    {
-      return !IsLossy(target) &&
-             (IsEncapsulated(target) || target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
-    }
-
     // One instance on its way to another transfer syntax: engines are tried until one has done it,
     // and what they give is examined before it may replace the original. Lives on the stack of one
     // thread.
     class InstanceTranscoding
     {
     public:
-      // All outlive this object. "deadline": of all that is tried.
+      // "engines" are those of the task. All outlive this object.
       InstanceTranscoding(EngineDirectory& engines, ITranscodingObserver* observer,
-                          const IngestTranscoding& settings, TimePoint deadline,
-                          const ReceivedFile& file) :
+                          const TranscodingTask& task) :
         engines_(engines),
         observer_(observer),
-        settings_(settings),
-        deadline_(deadline),
-        file_(file)
+        task_(task),
+        settings_(task.settings),
+        file_(task.source)
       {
       }
 
@@ -87,10 +76,10 @@ namespace OrthancPerf
                          "stored already, and OverwriteInstances is off");
           }
 
-          deadline_ += Clock::now() - asked;  // a busy database takes no time of engines
+          task_.deadline += Clock::now() - asked;  // a busy database takes no time of engines
         }
 
-        isIncoming_ = true;
+        task_.isIncoming = true;
         return TranscodeTo(target);
       }
 
@@ -190,7 +179,8 @@ namespace OrthancPerf
                      "several ways";
         }
 
-        return obstacle.empty() && isIncoming_ ? FindLossOfPicture(file_.image, target) : obstacle;
+        return obstacle.empty() && task_.isIncoming ? FindLossOfPicture(file_.image, target)
+                                                    : obstacle;
       }
 
       Transcoding TryNamedEngine(const std::string& name, const std::string& target)
@@ -250,10 +240,10 @@ namespace OrthancPerf
       {
         const TimePoint start = Clock::now();
         const std::string obstacle = FindObstacleOfEngine(file_.image, target, engine.GetName());
-        EngineResult result = obstacle.empty()
-                                  ? engine.Transcode(file_.bytes.data(), file_.bytes.size(),
-                                                     {target, settings_.lossyQuality, deadline_})
-                                  : EngineResult::MakeDeclined(obstacle);
+        EngineResult result =
+            obstacle.empty() ? engine.Transcode(file_.bytes.data(), file_.bytes.size(),
+                                                {target, settings_.lossyQuality, task_.deadline})
+                             : EngineResult::MakeDeclined(obstacle);
 
         Transcoding transcoding = MakeUndone(result.outcome, target, result.reason);
         TranscodingReport& report = transcoding.report;
@@ -263,7 +253,7 @@ namespace OrthancPerf
 
         if (report.outcome == Outcome::Transcoded)
         {
-          report.reason = Examine(engine, target, transcoding);
+          report.reason = CheckResult(task_, engine, target, transcoding);
           report.targetSize = transcoding.file.size();
         }
 
@@ -271,7 +261,7 @@ namespace OrthancPerf
         {
           report.outcome =
               report.outcome == Outcome::Declined ? Outcome::Declined : Outcome::Failed;
-          report.isOutOfTime = !report.IsDone() && Clock::now() >= deadline_;
+          report.isOutOfTime = !report.IsDone() && Clock::now() >= task_.deadline;
           report.targetSize = 0;
           transcoding.file.clear();
         }
@@ -279,114 +269,11 @@ namespace OrthancPerf
         return Report(std::move(transcoding));
       }
 
-      // Makes the file ready to replace the original, or says why it can't
-      std::string Examine(const ITranscodingEngine& engine, const std::string& target,
-                          Transcoding& transcoding) const
-      {
-        const ReceivedFile file(transcoding.file);
-        transcoding.identity = file.identity;
-        std::string flaw = FindFlaw(file, target, file_.identity.GetSopInstanceUid());
-
-        if (!flaw.empty())
-        {
-          return flaw;
-        }
-
-        transcoding.report.isLarger =
-            isIncoming_ && IsLosslessCompression(target) && file.bytes.size() > file_.bytes.size();
-        flaw = transcoding.report.isLarger ? "larger than what came" : FindChange(file);
-
-        if (!flaw.empty())
-        {
-          transcoding.report.outcome = Outcome::Declined;
-          return flaw;
-        }
-
-        if (settings_.verify)
-        {
-          const TimePoint start = Clock::now();
-          flaw = Verify(engine, target, file);
-          transcoding.report.verification = Clock::now() - start;
-        }
-
-        return flaw.empty() && IsLossy(target) ? Derive(target, file, transcoding) : flaw;
-      }
-
-      // For Orthanc, it would be another instance or image
-      std::string FindChange(const ReceivedFile& file) const
-      {
-        if (file.image.isDeflated)
-        {
-          constexpr const char* INFLATED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
-          const EngineResult result = Uncompress(engines_.FindAll(INFLATED), file.bytes.data(),
-                                                 file.bytes.size(), deadline_);
-          const ReceivedFile inflated(result.file);
-          const std::string flaw =
-              result.outcome == Outcome::Transcoded
-                  ? FindFlaw(inflated, INFLATED, file_.identity.GetSopInstanceUid())
-                  : "deflated, and not inflated again: " + result.reason;
-          return flaw.empty() ? FindChange(inflated) : flaw;
-        }
-
-        if (!file.IsComplete() || !file.identity.HasSameIdentifiers(file_.identity))
-        {
-          return "Orthanc would give it other identifiers";
-        }
-
-        if (const std::string other = FindOtherAttributes(file_.image, file.image); !other.empty())
-        {
-          return "wrote another image: " + other;
-        }
-
-        return isIncoming_ ? FindLossOfPicture(file_.image, file.image) : "";
-      }
-
-      std::string Verify(const ITranscodingEngine& engine, const std::string& target,
-                         const ReceivedFile& file) const
-      {
-        const auto isEncoder = [&engine](const ITranscodingEngine* other)
-        {
-          return other == &engine;
-        };
-
-        std::vector<const ITranscodingEngine*> ofSource =
-            engines_.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
-        std::vector<const ITranscodingEngine*> ofResult = ofSource;
-        std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
-        std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
-
-        const auto quality =
-            IsLossy(target) ? std::make_optional(settings_.lossyQuality) : std::nullopt;
-        const std::string problem =
-            FindDamage({file_, file, quality, deadline_}, ofSource, ofResult);
-        return problem.empty() ? "" : "verification failed: " + problem;
-      }
-
-      std::string Derive(const std::string& target, const ReceivedFile& file,
-                         Transcoding& transcoding) const
-      {
-        try
-        {
-          const unsigned int quality = settings_.lossyQuality;
-          const LossyDerivation derivation = {target, quality,
-                                              MakeDerivedUid(file_.image, target, quality)};
-          transcoding.file = DescribeLossyDerivation(file, file_, derivation);
-          const ReceivedFile derived(transcoding.file);
-          transcoding.identity = derived.identity;
-          return FindFlaw(derived, target, derivation.sopInstanceUid);
-        }
-        catch (const std::exception& error)
-        {
-          return std::string("can't describe the lossy derivation: ") + error.what();
-        }
-      }
-
       EngineDirectory& engines_;
       ITranscodingObserver* const observer_;
+      TranscodingTask task_;
       const IngestTranscoding& settings_;
-      TimePoint deadline_;
       const ReceivedFile& file_;
-      bool isIncoming_ = false;
     };
   }
 
@@ -433,7 +320,7 @@ namespace OrthancPerf
 
     try
     {
-      return work(InstanceTranscoding(engines_, observer_, *settings, deadline, file));
+      return work(InstanceTranscoding(engines_, observer_, {engines_, *settings, file, deadline}));
     }
     catch (const std::exception&)  // std::bad_alloc
     {
