@@ -362,14 +362,15 @@ namespace OrthancPerf
     {
       const bool isWatched = BeforeWrite(fd, buffer, size);
       AskedServers& servers = AskedServers::OfThisThread();
-      const TimePoint from = servers.IsFollowing() ? Clock::now() : TimePoint();
+      const bool mayAsk = servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd);
+      const TimePoint from = mayAsk ? Clock::now() : TimePoint();
       const ssize_t result = original();
 
       if (isWatched && result > 0)
       {
         AfterWrite(fd, buffer, static_cast<std::size_t>(result), from);
       }
-      else if (result > 0 && servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
+      else if (result > 0 && mayAsk)
       {
         servers.OnWritten(fd, from);
       }

@@ -23,14 +23,10 @@ namespace OrthancPerf
     class InstanceTranscoding
     {
     public:
-      // "engines" are those of the task. All outlive this object.
-      InstanceTranscoding(EngineDirectory& engines, ITranscodingObserver* observer,
-                          const TranscodingTask& task) :
-        engines_(engines),
+      // The observer outlives this object, as what the task refers to does
+      InstanceTranscoding(ITranscodingObserver* observer, const TranscodingTask& task) :
         observer_(observer),
-        task_(task),
-        settings_(task.settings),
-        file_(task.source)
+        task_(task)
       {
       }
 
@@ -38,25 +34,26 @@ namespace OrthancPerf
       // store has. Of lossy compression comes another one, known only when it is done.
       Transcoding TranscodeIncoming(const IsDuplicate& isDuplicate)
       {
-        const std::string& target = settings_.transferSyntax;
+        const std::string& target = task_.settings.transferSyntax;
 
         if (target.empty())
         {
           return {};
         }
 
-        if (*file_.problem != '\0')
+        if (*task_.source.problem != '\0')
         {
           // DCMTK's leniency may accept this one, and Orthanc stores it; the others it refuses
-          const bool mayBeStored = file_.dataSet.result == ReadResult::Malformed && file_.hasPrefix;
-          return mayBeStored ? Leave(Outcome::Declined, "", target, file_.problem)
-                             : MakeUndone(Outcome::Unneeded, target, file_.problem);
+          const bool mayBeStored =
+              task_.source.dataSet.result == ReadResult::Malformed && task_.source.hasPrefix;
+          return mayBeStored ? Leave(Outcome::Declined, "", target, task_.source.problem)
+                             : MakeUndone(Outcome::Unneeded, target, task_.source.problem);
         }
 
-        std::string reason = FindReasonToLeaveAlone(file_.image, target);
+        std::string reason = FindReasonToLeaveAlone(task_.source.image, target);
 
-        if (reason.empty() && !settings_.ofCompressed &&
-            (file_.image.isDeflated || IsEncapsulated(file_.image.transferSyntax)))
+        if (reason.empty() && !task_.settings.ofCompressed &&
+            (task_.source.image.isDeflated || IsEncapsulated(task_.source.image.transferSyntax)))
         {
           reason = "compressed already";
         }
@@ -70,7 +67,7 @@ namespace OrthancPerf
         {
           const TimePoint asked = Clock::now();
 
-          if (isDuplicate(file_.identity))
+          if (isDuplicate(task_.source.identity))
           {
             return Leave(Outcome::Duplicate, "", target,
                          "stored already, and OverwriteInstances is off");
@@ -87,7 +84,8 @@ namespace OrthancPerf
       // already
       Transcoding TranscodeToOneOf(const std::vector<std::string>& targets)
       {
-        if (std::find(targets.begin(), targets.end(), file_.image.transferSyntax) != targets.end())
+        if (std::find(targets.begin(), targets.end(), task_.source.image.transferSyntax) !=
+            targets.end())
         {
           return MakeUndone(Outcome::Unneeded, "", "in one of the targets already");
         }
@@ -121,7 +119,7 @@ namespace OrthancPerf
         transcoding.report.outcome = outcome;
         transcoding.report.target = target;
         transcoding.report.reason = reason;
-        transcoding.report.sourceSize = file_.bytes.size();
+        transcoding.report.sourceSize = task_.source.bytes.size();
         return transcoding;
       }
 
@@ -147,7 +145,7 @@ namespace OrthancPerf
       Transcoding TranscodeTo(const std::string& target)
       {
         const std::string obstacle = FindObstacleOfFile(target);
-        const EngineChoice choice = settings_.engine;
+        const EngineChoice choice = task_.settings.engine;
 
         if (!obstacle.empty())
         {
@@ -160,40 +158,40 @@ namespace OrthancPerf
 
       std::string FindObstacleOfFile(const std::string& target) const
       {
-        if (*file_.problem != '\0')
+        if (*task_.source.problem != '\0')
         {
-          return file_.problem;
+          return task_.source.problem;
         }
 
-        if (!file_.hasPrefix || file_.image.transferSyntax.empty())
+        if (!task_.source.hasPrefix || task_.source.image.transferSyntax.empty())
         {
           return "without preamble or Transfer Syntax UID, so that programs guess how it is "
                  "encoded";
         }
 
-        std::string obstacle = FindObstacle(file_.image, target);
+        std::string obstacle = FindObstacle(task_.source.image, target);
 
-        if (obstacle.empty() && !file_.identity.IsKnown())
+        if (obstacle.empty() && !task_.source.identity.IsKnown())
         {
           obstacle = "with an identifier in another form than DICOM wants, which programs read in "
                      "several ways";
         }
 
-        return obstacle.empty() && task_.isIncoming ? FindLossOfPicture(file_.image, target)
+        return obstacle.empty() && task_.isIncoming ? FindLossOfPicture(task_.source.image, target)
                                                     : obstacle;
       }
 
       Transcoding TryNamedEngine(const std::string& name, const std::string& target)
       {
-        const ITranscodingEngine* const engine = engines_.Find(name, target);
+        const ITranscodingEngine* const engine = task_.engines.Find(name, target);
         return engine == nullptr
-                   ? Leave(Outcome::Declined, name, target, engines_.Explain(name, target))
+                   ? Leave(Outcome::Declined, name, target, task_.engines.Explain(name, target))
                    : TryEngine(*engine, target);
       }
 
       Transcoding TryInTurn(const std::string& target)
       {
-        const auto engines = engines_.ListForAuto(target, Clock::now());
+        const auto engines = task_.engines.ListForAuto(target, Clock::now());
 
         if (engines.empty())
         {
@@ -209,7 +207,7 @@ namespace OrthancPerf
 
           if (report.outcome == Outcome::Failed)
           {
-            engines_.PutLast(engine->GetName(), target, Clock::now());
+            task_.engines.PutLast(engine->GetName(), target, Clock::now());
           }
 
           // All attempts as one
@@ -239,11 +237,13 @@ namespace OrthancPerf
       Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target) const
       {
         const TimePoint start = Clock::now();
-        const std::string obstacle = FindObstacleOfEngine(file_.image, target, engine.GetName());
+        const std::string obstacle =
+            FindObstacleOfEngine(task_.source.image, target, engine.GetName());
         EngineResult result =
-            obstacle.empty() ? engine.Transcode(file_.bytes.data(), file_.bytes.size(),
-                                                {target, settings_.lossyQuality, task_.deadline})
-                             : EngineResult::MakeDeclined(obstacle);
+            obstacle.empty()
+                ? engine.Transcode(task_.source.bytes.data(), task_.source.bytes.size(),
+                                   {target, task_.settings.lossyQuality, task_.deadline})
+                : EngineResult::MakeDeclined(obstacle);
 
         Transcoding transcoding = MakeUndone(result.outcome, target, result.reason);
         TranscodingReport& report = transcoding.report;
@@ -269,11 +269,8 @@ namespace OrthancPerf
         return Report(std::move(transcoding));
       }
 
-      EngineDirectory& engines_;
       ITranscodingObserver* const observer_;
       TranscodingTask task_;
-      const IngestTranscoding& settings_;
-      const ReceivedFile& file_;
     };
   }
 
@@ -320,7 +317,7 @@ namespace OrthancPerf
 
     try
     {
-      return work(InstanceTranscoding(engines_, observer_, {engines_, *settings, file, deadline}));
+      return work(InstanceTranscoding(observer_, {engines_, *settings, file, deadline}));
     }
     catch (const std::exception&)  // std::bad_alloc
     {
