@@ -142,7 +142,8 @@ def test_a_buffer_that_the_peer_fixes_is_found(
     finding = advice.find(orthanc, "window", "FAR")
     assert finding["Evidence"]["SetBy"] == "PeerSendBuffer"
     check_figures(finding)
-    assert finding["Evidence"]["UnderWay"] == pytest.approx(BUFFER, rel=0.5)
+    # The kernel doubles the size that is set, for what it needs itself: socket(7), SO_SNDBUF
+    assert BUFFER / 2 <= finding["Evidence"]["UnderWay"] <= 2 * BUFFER
     assert finding["Evidence"]["ReceiveWindow"] > 3 * finding["Evidence"]["UnderWay"]
     assert finding["Evidence"]["Implementation"].startswith("OFFIS_DCMTK")
 

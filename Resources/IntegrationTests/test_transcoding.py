@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ingest transcoding: the live choice, on every way into Orthanc, and who it leaves alone."""
 
+import functools
 import hashlib
 import io
 import zipfile
@@ -196,6 +197,9 @@ def test_verified_instances_say_so(
 
 
 def test_lossy_targets_are_logged_once_each(orthanc: OrthancServer) -> None:
+    def is_logged(count: int) -> bool:
+        return orthanc.log.count("compressed with loss from now on (JPEG") == count
+
     for keys, count in (
         ({"TransferSyntax": JPEG_LS}, 0),
         ({"TransferSyntax": "JPEG2000", "LossyQuality": 80}, 1),
@@ -203,7 +207,7 @@ def test_lossy_targets_are_logged_once_each(orthanc: OrthancServer) -> None:
         ({"TransferSyntax": "JPEGProcess1"}, 2),
     ):
         tune(orthanc, **keys)
-        assert orthanc.log.count("compressed with loss from now on (JPEG") == count
+        assert wait_until(functools.partial(is_logged, count))  # once the self-test has ended
 
 
 def test_the_transcode_phase_is_the_engines_time(
@@ -337,7 +341,7 @@ def test_orthancs_own_ingest_transcoding_has_the_last_word(
     (image,) = make_series("store", 1)
     orthanc = start_orthanc(options={"IngestTranscoding": JPEG_LOSSLESS_SV1})
     tune(orthanc, TransferSyntax=RLE)
-    assert "has the last word" in orthanc.log
+    assert wait_until(lambda: "has the last word" in orthanc.log)  # once the self-test has ended
     status = orthanc.get_json("/perf/status")
     assert "IngestTranscoding.TransferSyntax" in status["Tuning"]["NotYetInEffect"]
     orthanc.upload(image.read_bytes())
