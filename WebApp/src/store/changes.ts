@@ -35,6 +35,12 @@ export async function askPermission(): Promise<void> {
   }
 }
 
+// What was undone, by anybody, is not applied any more, even if another change brings it back
+export function adoptTuning(tuning: Tuning): void {
+  state.tuning = tuning;
+  state.applied = state.applied.filter(({ document }) => isInForce(document, tuning));
+}
+
 // Where each value comes from
 export async function askSources(): Promise<void> {
   state.sources = await perf.get<TuningSources>('tuning?sources');
@@ -59,9 +65,7 @@ function describeFailure(error: unknown): string {
 async function make(send: () => Promise<Tuning>): Promise<boolean> {
   state.isChanging = true;
   try {
-    state.tuning = await send();
-    // What was undone is not applied any more, even if another change brings it back
-    state.applied = state.applied.filter(({ document }) => isInForce(document, state.tuning));
+    adoptTuning(await send());
     // What fails here, the next look tells
     await Promise.all([askSources(), askChanges()]).catch(() => undefined);
     return true;
@@ -69,7 +73,7 @@ async function make(send: () => Promise<Tuning>): Promise<boolean> {
     tell(describeFailure(error), true);
     // The controls show again what is in force
     state.tuning = state.tuning === undefined ? undefined : { ...state.tuning };
-    state.tuning = await perf.get<Tuning>('tuning').catch(() => state.tuning);
+    await perf.get<Tuning>('tuning').then(adoptTuning, () => undefined);
     return false;
   } finally {
     state.isChanging = false;
@@ -109,7 +113,7 @@ export async function resetTuning(): Promise<void> {
 async function putUndo(undone: TuningChange): Promise<Tuning> {
   const before = await perf.get<Tuning>('tuning');
   if (!canUndo(undone, before)) {
-    state.tuning = before;
+    adoptTuning(before);
     throw new Error('These settings have been changed again since');
   }
   return perf.put<Tuning>('tuning', undone.Undo);

@@ -5,7 +5,7 @@ import { perf, RequestError } from '../api';
 import type { Direction, Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
 import { parseMoment, toMoment } from '../model/format';
 import { countUp, mergePoints, toPoints, type Point, type Points } from '../model/history';
-import { adoptChanges, askPermission, askSources } from './changes';
+import { adoptChanges, adoptTuning, askPermission, askSources } from './changes';
 import { countApplied } from './outcome';
 import { hasten, startPolling, type Task } from './poller';
 import { state, view } from './state';
@@ -96,7 +96,7 @@ async function askServed(): Promise<void> {
 }
 
 async function askTuning(): Promise<void> {
-  state.tuning = await perf.get<Tuning>('tuning');
+  adoptTuning(await perf.get<Tuning>('tuning'));
   await askSources();
 }
 

@@ -130,15 +130,15 @@ test('with the engine "auto", transcoding is not gone', async () => {
   expect(html).not.toMatch(/Gone|✓/);
 });
 
-test('what was undone is not shown as applied when another change brings it back', async () => {
+test.each([true, false])('what was undone is not shown as applied when another change brings it back (by this page: %s)', async (isByPage) => {
   const { state } = await import('../../src/store/state');
-  const { applyChange } = await import('../../src/store/changes');
+  const { adoptTuning, applyChange } = await import('../../src/store/changes');
   await render([...SLOW, ...Array<number>(9).fill(9)]);
   const tuning = makeTuning();
   vi.stubGlobal('fetch', ({ pathname }: URL) => Promise.resolve(Response.json(pathname === '/perf/history' ? makeHistory(1000, SLOW) : tuning)));
   for (const preset of ['stock', 'tuned']) {
     tuning.DicomSockets = { ...tuning.DicomSockets, Preset: preset };
-    await applyChange({ DicomSockets: { Preset: preset } });
+    await (isByPage ? applyChange({ DicomSockets: { Preset: preset } }) : adoptTuning(tuning));
   }
   vi.unstubAllGlobals();
   expect(state.tuning?.DicomSockets.Preset).toBe('tuned');
