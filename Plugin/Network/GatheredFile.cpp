@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -64,6 +65,11 @@ namespace OrthancPerf
     held_ = 0;  // of a file that was left open: it may be another thread's by now
     End(fd_);
     expected_ = folder == nullptr ? 0 : size;
+
+    if (failed_ >= 0)
+    {
+      ::close(std::exchange(failed_, -1));
+    }
   }
 
   void GatheredFile::OnOpened(const char* path, int flags, int fd) noexcept
@@ -138,6 +144,14 @@ namespace OrthancPerf
     fd_ = -1;
     errno = error_ == 0 ? errno : error_;
     return error_ == 0 ? 0 : -1;
+  }
+
+  int GatheredFile::EndBeforeClose(int fd)
+  {
+    failed_ = failed_ == fd ? -1 : failed_;
+    const int result = End(fd);
+    failed_ = result == 0 ? failed_ : fd;
+    return result;
   }
 
   // Also what write(2) takes in several parts. After an error, nothing more.

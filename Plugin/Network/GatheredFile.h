@@ -58,11 +58,17 @@ namespace OrthancPerf
     // earlier write failed.
     int End(int fd);
 
+    // The same before close(2), which must not follow if this fails: the caller gets the error, and
+    // Boost.Iostreams before 1.80 then closes the descriptor again. Its number could be another
+    // file's by then. If the caller does not close it again, Expect() does.
+    int EndBeforeClose(int fd);
+
   private:
     void WriteOut();
 
     std::size_t expected_ = 0;
     int fd_ = -1;
+    int failed_ = -1;  // the descriptor that EndBeforeClose() has left open
     std::size_t slot_ = 0;
     int error_ = 0;          // errno(3) of what was written
     std::size_t held_ = 0;   // bytes in the slot

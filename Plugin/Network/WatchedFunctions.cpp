@@ -215,10 +215,9 @@ namespace OrthancPerf
         AskedServers::OfThisThread().OnClosing(fd);
       }
 
-      const int written = GatheredFile::OfThisThread().End(fd);
-      const int closed = ::close(fd);
+      const int result = GatheredFile::OfThisThread().EndBeforeClose(fd) == 0 ? ::close(fd) : -1;
       AfterFileClosed(fd);
-      return written == 0 ? closed : written;
+      return result;
     }
   }
 

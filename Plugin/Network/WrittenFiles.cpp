@@ -96,10 +96,10 @@ namespace OrthancPerf
     int OnFclose(std::FILE* stream)
     {
       const int fd = GetFile(stream);
-      static_cast<void>(GatheredFile::OfThisThread().End(fd));  // of open(2) and fdopen(3)
-      const int result = std::fclose(stream);
+      const int written = GatheredFile::OfThisThread().End(fd);  // of open(2) and fdopen(3)
+      const int closed = std::fclose(stream);
       AfterFileClosed(fd);
-      return result;
+      return written == 0 ? closed : EOF;
     }
 
     int OnFsync(int fd)

@@ -260,6 +260,24 @@ namespace OrthancPerf
     EXPECT_EQ(EFBIG, Close(fd));
   }
 
+  // Boost.Iostreams before 1.80 closes a second time what could not be closed
+  TEST_F(GatheredFileTest, WhatCloseDidNotWriteLeavesTheDescriptorToItsOwner)
+  {
+    const int fd = OpenFull(PIECE);
+    EXPECT_EQ(-1, Write(fd, MakeContent(PIECE), 0));
+    EXPECT_EQ(-1, file_.EndBeforeClose(fd));
+    EXPECT_EQ(ENOSPC, errno);
+    EXPECT_EQ(0, file_.EndBeforeClose(fd));
+    file_.Expect(0);
+    EXPECT_EQ(0, close(fd)) << "its owner closes it";
+
+    const int other = OpenFull(PIECE);
+    EXPECT_EQ(-1, Write(other, MakeContent(PIECE), 0));
+    EXPECT_EQ(-1, file_.EndBeforeClose(other));
+    file_.Expect(0);
+    EXPECT_EQ(-1, fcntl(other, F_GETFD)) << "its owner has not closed it";
+  }
+
   TEST_F(GatheredFileTest, WhatIsTakenInPartIsGoneOnWith)
   {
     const std::string content = MakeContent(4 * PIECE);
