@@ -19,6 +19,9 @@ namespace OrthancPerf
   {
     constexpr std::chrono::milliseconds HOUSEKEEPING_PERIOD(500);
 
+    // The queue of events has to hold what comes meanwhile
+    constexpr std::chrono::milliseconds DRAINING_PERIOD(50);
+
     // So that a finding has the time at which it came, though nobody asks for advice
     constexpr std::chrono::seconds ADVISING_PERIOD(5);
 
@@ -135,6 +138,7 @@ namespace OrthancPerf
       answers_.Install();
     }
 
+    Repeat(working_, "Draining", DRAINING_PERIOD, [this] { connections.events.Drain(journal_); });
     Repeat(working_, "Housekeeping", HOUSEKEEPING_PERIOD,
            [this]
            {

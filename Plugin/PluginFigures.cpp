@@ -54,6 +54,7 @@ namespace OrthancPerf
     figures.peers = peers_.Summarize();
     figures.transcodings = transcoding.GetMetrics().GetTotals();
     figures.budget = probe_.admission.GetFigures();
+    figures.droppedEvents = connections.events.CountDropped();
     figures.tuning = ToFigures(*tuning_.Get());
     figures.findings = advisor_.CountFindings();
 

@@ -342,6 +342,10 @@ namespace OrthancPerf
           {"ingest_budget_given_up_total", COUNTER, "",
            "Messages that were admitted over the budget after the longest wait.",
            OfBudget(&AdmissionFigures::givenUp)},
+          {"dropped_events_total", COUNTER, "",
+           "Requests, associations, and instances sent or refused, that no other metric counts, as "
+           "too many ended at once.",
+           OfServer(&MetricFigures::droppedEvents)},
           {"tuning", GAUGE, "setting",
            "The tuning in force: numbers as they are, switches as 0 and 1.",
            PerName("setting", &MetricFigures::tuning)},

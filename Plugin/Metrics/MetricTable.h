@@ -7,6 +7,7 @@
 #include "Metrics/ServerTraffic.h"
 #include "Metrics/TranscodingMetrics.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,6 +26,7 @@ namespace OrthancPerf
     std::vector<PeerSummary> peers;               // a peer without a name: not known
     std::vector<EngineAttempts> transcodings;     // by engine and target
     std::optional<AdmissionFigures> budget;       // of memory
+    std::optional<std::uint64_t> droppedEvents;   // EventQueue::CountDropped
     std::map<std::string, double> tuning;         // by key
     std::map<std::string, std::size_t> findings;  // by identifier
   };

@@ -13,13 +13,15 @@ namespace OrthancPerf
     constexpr Duration HELD = std::chrono::seconds(1);
   }
 
-  EventQueue::EventQueue() : events_(std::make_unique<Events>())
+  EventQueue::EventQueue() :
+    requests_(std::make_unique<Events>()),
+    events_(std::make_unique<Events>())
   {
   }
 
   void EventQueue::Push(const ProbeEvent& event) noexcept
   {
-    if (!events_->push(event))
+    if (!(event.kind == ProbeEvent::Kind::Request ? requests_ : events_)->push(event))
     {
       dropped_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -48,7 +50,7 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(draining_);
     ProbeEvent event = {};
 
-    while (events_->pop(event))
+    while (events_->pop(event) || requests_->pop(event))
     {
       Publish(journal, event);
     }

@@ -65,7 +65,8 @@ namespace OrthancPerf
     // More than peers have addresses, and than calls fail in a second
     static constexpr std::size_t MAXIMUM_KEPT = 256;
 
-    // 2,048 events between two calls of Drain, half a second apart
+    // As many events between two calls of Drain, 50 ms apart. 16 clients in a loop make 18,000
+    // requests a second.
     using Events = boost::lockfree::queue<ProbeEvent, boost::lockfree::capacity<2048>>;
 
     struct Address
@@ -91,7 +92,8 @@ namespace OrthancPerf
     const Destination* Find(const ProbeEvent& event) const;
     const Destination* FindHost(HostHash host, std::uint16_t port) const;
 
-    const std::unique_ptr<Events> events_;
+    const std::unique_ptr<Events> requests_;  // that read: many, so that they displace nothing else
+    const std::unique_ptr<Events> events_;    // all others
     std::atomic<std::uint64_t> dropped_{0};
     std::array<std::atomic<std::uint8_t>, 65536> ports_ = {};  // whose they are
 

@@ -78,11 +78,13 @@ namespace OrthancPerf
     figures.orthancVersion = "1.12.7";
     figures.startTime = 1764000000;
     figures.inFlight = {0, 3};
+    figures.droppedEvents = 4;
     figures.tuning = {{"Memory.IngestWaitSeconds", 20}};
     figures.findings = {{"delayed-ack", 2}};
     EXPECT_TRUE(HasLine(figures, R"(build_info{orthanc="1.12.7",version="1.2.3"} 1)"));
     EXPECT_TRUE(HasLine(figures, "start_time_seconds 1764000000"));
     EXPECT_TRUE(HasLine(figures, R"(ingest_in_flight{origin="DicomProtocol"} 3)"));
+    EXPECT_TRUE(HasLine(figures, "dropped_events_total 4"));
     EXPECT_TRUE(HasLine(figures, R"(tuning{setting="Memory.IngestWaitSeconds"} 20)"));
     EXPECT_TRUE(HasLine(figures, R"(findings{id="delayed-ack"} 2)"));
   }

@@ -110,6 +110,23 @@ namespace OrthancPerf
     };
   }
 
+  TEST_F(EventQueueTest, RequestsThatFindNoRoomAreCountedAndDisplaceNothingElse)
+  {
+    ProbeEvent request;
+    request.kind = Kind::Request;
+    request.reading.emplace();
+
+    for (int i = 0; i < 2050; i++)
+    {
+      events_.Push(request);
+    }
+
+    EXPECT_EQ(2U, events_.CountDropped());
+    EXPECT_EQ("CT", Find(MakeAddress(1, 104)));
+    events_.Push(request);
+    EXPECT_EQ(2U, events_.CountDropped());
+  }
+
   TEST_F(EventQueueTest, DestinationsAreFoundByAddressAndPort)
   {
     EXPECT_EQ("CT", Find(MakeAddress(1, 104)));
