@@ -325,6 +325,12 @@ namespace OrthancPerf
       failed.report.outcome = TranscodingOutcome::Failed;
       failed.report.sourceSize = size;
       failed.report.reason = "No memory";  // short enough to need none
+
+      if (observer_ != nullptr)
+      {
+        observer_->OnTranscoding(failed.report);
+      }
+
       return failed;
     }
   }

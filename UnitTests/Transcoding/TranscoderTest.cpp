@@ -412,15 +412,28 @@ namespace OrthancPerf
 #if !defined(PERF_SANITIZED)
   TEST_F(TranscoderTest, WithoutMemoryTheInstanceStaysWhatItIs)
   {
+    struct Counter : ITranscodingObserver
+    {
+      void OnTranscoding(const TranscodingReport& report) noexcept override
+      {
+        failed += report.outcome == Outcome::Failed ? 1 : 0;
+      }
+
+      int failed = 0;
+    } counter;
+
+    Transcoder transcoder(directory_, &counter);
+    transcoder.SetSettings(MakeSettings(JPEG_LOSSLESS));
     const ReceivedFile file(source_);
     Transcoding transcoding;
 
     {
       const NoMemory noMemory;
-      transcoding = transcoder_.TranscodeIncoming(file);
+      transcoding = transcoder.TranscodeIncoming(file);
     }
 
     ExpectLeftAlone(transcoding, Outcome::Failed, "No memory");
+    EXPECT_EQ(1, counter.failed);
   }
 #endif
 
