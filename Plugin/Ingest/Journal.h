@@ -12,9 +12,10 @@
 namespace OrthancPerf
 {
   // Whoever wants to know of finished instances, associations and requests: metrics, the list of
-  // recent instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
-  // microseconds, must not call Orthanc, and serializes itself. An exception costs this observer
-  // this one instance, association or request, and nobody else anything.
+  // recent instances, the advisor's evidence. Called on the ingesting thread, on that of a request
+  // below /perf, or by housekeeping: so it must be done in microseconds, must not call Orthanc, and
+  // serializes itself. An exception costs this observer this one instance, association or request,
+  // and nobody else anything.
   class IJournalObserver
   {
   public:

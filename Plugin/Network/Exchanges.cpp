@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The half of ConnectionTracker that knows requests from responses
+// The part of ConnectionTracker that knows requests from responses
 #include "Admission/AdmissionQueue.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/Sockets/TcpInfo.h"

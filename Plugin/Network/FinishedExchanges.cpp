@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The half of ConnectionTracker that puts what ends on a connection into the queue, on the thread
+// The part of ConnectionTracker that puts what ends on a connection into the queue, on the thread
 // that has the connection
 #include "Network/ConnectionTracker.h"
 #include "Network/GatheredFile.h"

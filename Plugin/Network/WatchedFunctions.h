@@ -39,7 +39,8 @@ namespace OrthancPerf
   // readv, sendto, sendmsg, writev to a socket, creat, openat, mkstemp, syncfs, sync_file_range;
   // nor shutdown, which a close follows.
   //
-  // Each hook calls its original, keeps errno, allocates nothing and takes no lock. For a
+  // Each hook calls its original, keeps errno and allocates nothing. It takes no lock, but for a
+  // large message while there is a limit of memory. For a
   // descriptor that it does not know, it only looks into the table of connections. On a thread that
   // stores an instance or serves a request that reads, it also reads the clock, and asks whether
   // what is written to is a socket.

@@ -15,7 +15,7 @@ namespace OrthancPerf
   // data.
   struct TranscodingReport
   {
-    // Unneeded: in the target already, no pixel data, video, not DICOM: left alone
+    // Unneeded: in the target or compressed already, no pixel data, video, not DICOM: left alone
     TranscodingOutcome outcome = TranscodingOutcome::Unneeded;
     std::string engine;        // the one that did it, or tried last; empty: none was tried
     std::string target;        // transfer syntax UID

@@ -48,7 +48,7 @@ namespace OrthancPerf
     Transcoded,
     Declined,  // the engine knows that it does not cover this source or target
     Failed,    // the engine covers it, and did not get it done
-    Unneeded,  // no engine was asked
+    Unneeded,  // no engine was asked: there is nothing to transcode
     Duplicate  // nor here: the store has the instance already, and keeps what it has
   };
 
