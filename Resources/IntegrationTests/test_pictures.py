@@ -43,7 +43,7 @@ TARGETS = [
 
 # What is shown in every transfer syntax has no reason to stay as received
 COMPRESSED = [JPEG_LOSSLESS, JPEG_LOSSLESS_SV1, JPEG_LS, RLE]
-ALWAYS_COMPRESSED = {"8", "12 in 16", "RGB", "RGB by plane"}
+ALWAYS_COMPRESSED = {"7", "8", "12 in 16", "RGB", "RGB by plane"}
 
 
 @pytest.fixture(scope="module")
