@@ -5,12 +5,14 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from pydicom.uid import UID
 
 from harness.orthanc import OrthancServer
 from harness.sources import KINDS, MAKERS, Source
+from harness.tables import fill_table
 from harness.transcoding import (
     DEFLATED,
     EXPLICIT,
@@ -32,6 +34,8 @@ from harness.transcoding import (
     read,
     read_stored,
 )
+
+DOCUMENT = Path(__file__).parents[2] / "Documentation" / "tables" / "transcoding.md"
 
 ENGINES = ["dcmtk", "gdcm", "native", "auto"]
 TARGETS = sorted([*LOSSLESS, *LOSSY])
@@ -196,32 +200,9 @@ def get_library_versions() -> str:
 
 
 def format_matrix(matrix: Matrix) -> str:
-    lines = [
-        "# Which engine transcodes what",
-        "",
-        "Made by `Resources/Documentation/make-page.py`, which uploads made images to a real",
-        "Orthanc under each `IngestTranscoding`, and reads back what was stored with decoders that",
-        "are none of the engines (pydicom, pylibjpeg). `Resources/IntegrationTests/test_matrix.py`",
-        "holds this page to it.",
-        "",
-        f"Libraries: {get_library_versions()}.",
-        "",
-        "Images: grey with 8 bits, 12 bits in 16, and 16 bits with a sign; RGB in two frames.",
-        "Where they don't agree, the cell says which is the exception. A kind that the source",
-        "cannot hold is not there: JPEG Baseline has 8 bits only. `OfCompressed` is `true`, and",
-        "compressed sources (RLE not) have long comments in their codestreams: results would be",
-        "larger otherwise, and not be stored. What comes deflated is declined.",
-        "",
-        f"- *{LOSSLESS_CELL}*: stored in the target; every pixel is what it was. Where the source",
-        "  is JPEG Baseline, Extended or lossy JPEG 2000, decoders round by single steps of 256",
-        "  in one way or the other, and no more is asked for.",
-        f"- *{LOSSY_CELL}*: stored in the target as a new instance, and still the same picture.",
-        f"- *{SAME}*: in the target already, left alone.",
-        f"- *{LARGER_CELL}*: the engine writes it, but larger than what came: stored as received.",
-        "- *declined*, *failed*: stored as received; the end of the page says why.",
-        "",
-    ]
+    """The page, with these cells."""
+    lines = [f"Libraries: {get_library_versions()}.", ""]
     for engine in ENGINES:
         lines += format_engine(matrix, engine)
     lines += format_notes(matrix)
-    return "\n".join(lines)
+    return fill_table(DOCUMENT.read_text("utf-8"), "matrix", "\n".join(lines).rstrip().split("\n"))
