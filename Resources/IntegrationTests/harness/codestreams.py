@@ -81,13 +81,21 @@ def split(codestream: bytes, dice: random.Random) -> list[bytes]:
 def make_samples(
     dice: random.Random, bits: int, samples: int = 1, allocated: int = 0
 ) -> np.ndarray:
-    """Slopes with noise and even places, of any small size."""
+    """Slopes with noise and even places, noise, extremes, or all the same; of any small size."""
     rows, columns = dice.randrange(1, 40), dice.randrange(1, 40)
     y, x, sample = np.indices((rows, columns, samples))
-    noise = np.random.default_rng(dice.getrandbits(32)).normal(0, 2**bits / 60, y.shape)
-    values = (x + 2 * y + 7 * sample) % 64 * 2.0**bits / 64 + noise * (x > columns // 3)
+    generator = np.random.default_rng(dice.getrandbits(32))
+    largest = 2**bits - 1
+    slopes = (x + 2 * y + 7 * sample) % 64 * 2.0**bits / 64
+    slopes += generator.normal(0, 2**bits / 60, y.shape) * (x > columns // 3)
+    others = [
+        generator.integers(0, largest, y.shape, endpoint=True),
+        generator.integers(0, 2, y.shape) * largest,
+        np.full(y.shape, dice.randrange(largest)),
+    ]
+    values = dice.choice(others) if dice.random() < 0.5 else np.clip(slopes.round(), 0, largest)
     width = allocated or (8 if bits <= 8 else 16)
-    return np.clip(values.round(), 0, 2**bits - 1).astype(f"u{width // 8}")
+    return values.astype(f"u{width // 8}")
 
 
 NO_OPERATION = b"\x80"
@@ -131,22 +139,10 @@ def make_rle_streams(dice: random.Random) -> Iterator[Stream]:
             yield Stream(name, RLE, codestream, array, bits)
 
 
-def choose_samples(dice: random.Random, bits: int, samples: int) -> np.ndarray:
-    """Slopes, noise, extremes, or all the same."""
-    array = make_samples(dice, bits, samples)
-    generator = np.random.default_rng(dice.getrandbits(32))
-    others = {
-        0: generator.integers(0, 2**bits, array.shape),
-        1: generator.integers(0, 2, array.shape) * (2**bits - 1),
-        2: np.full(array.shape, dice.randrange(2**bits)),
-    }
-    return others.get(dice.randrange(6), array).astype(array.dtype)
-
-
 def make_jpeg_2000(dice: random.Random) -> Stream:
     """By Pillow, thus OpenJPEG, which GDCM has, too."""
     bits, samples = dice.choice([(8, 1), (16, 1), (8, 3)])
-    array = choose_samples(dice, bits, samples)
+    array = make_samples(dice, bits, samples)
     options: dict[str, Any] = {
         "progression": dice.choice(["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"]),
         "codeblock_size": (2 ** dice.randrange(2, 7), 2 ** dice.randrange(2, 6)),

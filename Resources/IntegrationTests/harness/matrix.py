@@ -63,10 +63,6 @@ LARGEST_ROUNDING = 4
 LARGEST_MEAN_ROUNDING = 0.5
 LARGEST_MEAN_ERROR = 0.05  # of the range: anything lossy that is still the same picture
 
-SAME = "="
-LOSSLESS_CELL = "lossless"
-LOSSY_CELL = "lossy"
-LARGER_CELL = "larger"
 DIFFERENT = "WRONG"
 
 
@@ -102,14 +98,14 @@ def compare(source: Source, target: UID, stored: np.ndarray) -> str:
     difference = np.abs(expected.astype(int) - stored.astype(int))
     if target in LOSSY:
         is_picture = difference.mean() <= LARGEST_MEAN_ERROR * 2**source.kind.bits_stored
-        return LOSSY_CELL if is_picture else DIFFERENT
+        return "lossy" if is_picture else DIFFERENT
     if source.syntax in SOURCES_WITH_LOSS:
         step = 2 ** (source.kind.bits_stored - 8)
         is_rounding = difference.mean() <= LARGEST_MEAN_ROUNDING * step
         is_same = is_rounding and difference.max() <= LARGEST_ROUNDING * step
     else:
         is_same = not difference.any()
-    return LOSSLESS_CELL if is_same else DIFFERENT
+    return "lossless" if is_same else DIFFERENT
 
 
 def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) -> str:
@@ -118,11 +114,11 @@ def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) ->
     (transcoding,) = list_transcodings(server, 1)
     server.delete_all()
     if get_syntax(stored) == target:
-        return SAME if transcoding is None else compare(source, target, decode(stored))
+        return "=" if transcoding is None else compare(source, target, decode(stored))
     assert get_syntax(stored) == source.syntax
     reason = transcoding["Reason"] if transcoding else "left alone"
     if reason == "larger than what came":
-        return LARGER_CELL
+        return "larger"
     outcome = transcoding["Outcome"].lower() if transcoding else "declined"
     return f"{outcome} [{matrix.number(reason)}]"
 
