@@ -116,7 +116,6 @@ def store_fewer_bits(image: FileDataset, dice: random.Random) -> None:
 
 def embed_an_overlay(image: FileDataset, dice: random.Random) -> None:
     """In the unused bits of the pixels, as before DICOM 2004."""
-    set_short(image, "OverlayRows", get_short(image, "Rows"))
     for tag, vr, value in [
         (0x60000010, "US", struct.pack("<H", get_short(image, "Rows"))),
         (0x60000011, "US", struct.pack("<H", get_short(image, "Columns"))),
@@ -125,7 +124,6 @@ def embed_an_overlay(image: FileDataset, dice: random.Random) -> None:
         (0x60000102, "US", struct.pack("<H", dice.randrange(16))),
     ]:
         set_raw(image, Tag(tag), vr, value)
-    image._dict.pop(Tag("OverlayRows"), None)
     store_fewer_bits(image, dice)
 
 
