@@ -176,4 +176,3 @@ def test_what_engines_treat_in_two_ways_stays(server: OrthancServer, tmp_path: P
                     (transcoding,) = list_transcodings(server, 1)
                     assert transcoding["Outcome"] == "Declined", (name, engine, transcoding)
                     server.delete_all()
-    tune(server, Verify=False)

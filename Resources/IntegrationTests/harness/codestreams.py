@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
@@ -18,7 +19,7 @@ import PIL.Image
 from pydicom.encaps import encapsulate
 from pydicom.uid import UID, generate_uid
 
-from harness.mutations import join_items
+from harness.mutations import change_bytes, join_items
 from harness.sources import Kind, make_image
 from harness.transcoding import JPEG_2000_LOSSLESS, RLE, write
 
@@ -208,34 +209,20 @@ def damage(codestream: bytes, dice: random.Random) -> bytes:
     changed = bytearray(codestream)
     body = max(changed.rfind(b"\xff\xda"), 64)
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
-        reach = min(len(changed), body + 12) if dice.random() < 0.5 else len(changed)
-        place = dice.randrange(2, reach)
-        markers = [
-            i
-            for i in range(2, len(changed) - 4)
-            if changed[i] == 0xFF and 0xC0 <= changed[i + 1] < 0xFF
-        ]
-        match dice.randrange(7):
-            case 0:
-                del changed[place : place + dice.randrange(1, 3)]
-            case 1:
-                changed[place:place] = dice.randbytes(dice.randrange(1, 3))
-            case 2:
-                changed[place] ^= 1 << dice.randrange(8)
-            case 3:
-                changed[place] = dice.choice([0, 1, 2, 3, 0x11, 0x22, 0x80, 0xFF])
-            case 4:
-                changed[place] = dice.randrange(256)
-            case _ if markers:
-                at = dice.choice(markers)
-                length = 2 + int.from_bytes(changed[at + 2 : at + 4], "big")
-                end = at + (2 if 0xD0 <= changed[at + 1] <= 0xD7 else length)
-                segment = changed[at:end]
-                if dice.random() < 0.5:
-                    del changed[at:end]
-                else:
-                    at = dice.choice(markers)
-                    changed[at:at] = segment
+        markers = [m.start() for m in re.finditer(rb"\xff[\xc0-\xfe]", changed[2:-4])]
+        if not markers or dice.random() < 0.7:
+            reach = min(len(changed), body + 12) if dice.random() < 0.5 else len(changed)
+            change_bytes(changed, dice.randrange(2, reach), dice)
+            continue
+        at = 2 + dice.choice(markers)
+        length = 2 + int.from_bytes(changed[at + 2 : at + 4], "big")
+        end = at + (2 if 0xD0 <= changed[at + 1] <= 0xD7 else length)
+        segment = changed[at:end]
+        if dice.random() < 0.5:
+            del changed[at:end]
+        else:
+            at = 2 + dice.choice(markers)
+            changed[at:at] = segment
     return bytes(changed)
 
 
