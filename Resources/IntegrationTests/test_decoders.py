@@ -5,13 +5,12 @@ that are in there, or nothing."""
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.codestreams import Stream, make_damaged_streams, make_jpeg_2000, make_streams
+from harness.codestreams import Stream, make_damaged_streams, make_streams
 from harness.transcoding import EXPLICIT, RLE, ingest, read
 
 # 20,000 before a release; the first ones of them otherwise
@@ -93,29 +92,6 @@ def test_no_frame_is_lost_in_odd_fragments(plugin: Path, tmp_path: Path, engine:
     ]
     assert not wrong, "\n".join(wrong)
     assert sum(samples is not None for _, samples in found.values()) > len(streams) / 4
-
-
-def test_a_frame_without_one_of_its_tiles_stays(plugin: Path, tmp_path: Path) -> None:
-    """OpenJPEG leaves such a tile grey, and one that is empty, or lacks a part."""
-    dice = random.Random(1)
-    tiled = [s for s in (make_jpeg_2000(dice) for _ in range(40)) if "tile_size" in s.name]
-    streams = []
-    for number, stream in enumerate(tiled):
-        first = stream.codestream.index(b"\xff\x90")  # SOT (T.800 section A.4.2)
-        length = int.from_bytes(stream.codestream[first + 6 : first + 10], "big")
-        rest = stream.codestream[first + length :]
-        if rest.startswith(b"\xff\x90"):
-            begin = stream.codestream[:first]
-            tile = bytearray(stream.codestream[first : first + length])
-            data = tile.index(b"\xff\x93") + 2  # SOD
-            emptied = tile[:6] + data.to_bytes(4, "big") + tile[10:data]
-            tile[11] = 2  # parts, of which this is the first
-            for kind, left in {"without": b"", "emptied": emptied, "half": tile}.items():
-                codestream = begin + bytes(left) + rest
-                streams.append(replace(stream, name=f"{kind} {number}", codestream=codestream))
-    found = find_stored(plugin, tmp_path, "gdcm", streams)
-    assert len(found) > 1
-    assert all(outcome.startswith("declined") for outcome, _ in found.values()), found
 
 
 def test_no_two_engines_decode_a_damaged_frame_to_other_samples(
