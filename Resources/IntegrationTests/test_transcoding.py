@@ -19,7 +19,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image
 from harness.metrics import scrape, wait_until
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import Json, OrthancServer, find_free_port
 from harness.receivers import StoreScp, send
 from harness.senders import associate
 from harness.transcoding import (
@@ -69,6 +69,12 @@ def check_stored(server: OrthancServer, image: Image, syntax: UID) -> None:
     assert np.array_equal(decode(stored), decode(read(image.path)))
 
 
+def list_finished(server: OrthancServer, limit: int) -> list[Json]:
+    """Once the plugin knows that the last response is written, which its receiver knows first."""
+    assert wait_until(lambda: scrape(server).sum("orthanc_perf_ingest_in_flight") == 0)
+    return list_transcodings(server, limit)
+
+
 @pytest.mark.parametrize("send", WAYS_IN)
 def test_the_live_choice_is_taken_on_every_way_in(
     server: OrthancServer, make_series: MakeSeries, send: Callable[..., object]
@@ -78,7 +84,7 @@ def test_the_live_choice_is_taken_on_every_way_in(
     send(server, images)
     for image in images:
         check_stored(server, image, JPEG_LOSSLESS_SV1)
-    for transcoding in list_transcodings(server, len(images)):
+    for transcoding in list_finished(server, len(images)):
         assert transcoding["Outcome"] == "Transcoded"
         assert transcoding["Target"] == JPEG_LOSSLESS_SV1
         assert transcoding["Engine"] in ENGINES
@@ -124,7 +130,7 @@ def test_lossy_makes_a_new_instance_and_the_same_one_when_it_is_sent_again(
     for engine in ["dcmtk", "gdcm", "dcmtk"]:
         tune(server, TransferSyntax=JPEG_BASELINE, LossyQuality=95, Engine=engine)
         clients.store(server, [Image(tmp_path / "8-bits.dcm", image.sop_instance_uid)])
-        assert list_transcodings(server, 1)[0]["Engine"] == engine
+        assert list_finished(server, 1)[0]["Engine"] == engine
     (name,) = server.get_json("/instances")
     stored = read_stored(server, name)
     assert get_syntax(stored) == JPEG_BASELINE
