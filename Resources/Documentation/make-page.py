@@ -5,18 +5,16 @@
     make-page.py fuzzing [FILE...]        of CONTRIBUTING.md: build/test-run/fuzz
     make-page.py reliability [FOLDER...]  of tables/reliability.md: the folder of PERF_RELIABILITY
     make-page.py soak [FOLDER]            of measurements.md: the folder of PERF_SOAK_RESULTS
-    make-page.py database [FOLDER]        of measurements.md: the folder of PERF_DATABASE_RESULTS
     make-page.py reference                of reference.md: of the code and its data files
     make-page.py matrix                   tables/transcoding.md, by a run of a minute
     make-page.py picture                  dashboard.png, by a run of two, with Chromium
 
-For build/venv/bin/python. What is given is added to the file in tables/ that keeps it (soak,
-database: replaces it; reliability: row by row); without, the table is made of that file alone. The
+For build/venv/bin/python. What is given is added to the file in tables/ that keeps it (soak:
+replaces it; reliability: row by row); without, the table is made of that file alone. The
 last three need the plugin or its unit tests to be built.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -30,7 +28,7 @@ ROOT = DOCUMENTATION.parents[1]
 PLUGIN = ROOT / "build" / "libOrthancPerf.so"
 sys.path.insert(0, str(DOCUMENTATION.parent / "IntegrationTests"))
 
-from harness import clients, database_page, fuzzing, reference_page, reliability, soak_page  # noqa: E402
+from harness import clients, fuzzing, reference_page, reliability, soak_page  # noqa: E402
 from harness.images import make_ct_series  # noqa: E402
 from harness.matrix import format_matrix, measure  # noqa: E402
 from harness.orthanc import OrthancServer  # noqa: E402
@@ -64,20 +62,10 @@ def fill_soak(text: str, kept: Path, given: list[Path]) -> str:
     return soak_page.fill_page(text, soak_page.read_outcome(kept))
 
 
-def fill_database(text: str, kept: Path, given: list[Path]) -> str:
-    paths = [path for folder in given for path in folder.glob("*.json")]
-    if paths:
-        runs = [json.loads(path.read_text("utf-8")) for path in paths]
-        runs.sort(key=lambda run: run["encrypted"])
-        kept.write_text(json.dumps(runs, indent=1) + "\n", "utf-8")
-    return database_page.fill_page(text, json.loads(kept.read_text("utf-8")))
-
-
 PAGES: dict[str, tuple[str, str, Callable[[str, Path, list[Path]], str]]] = {
     "fuzzing": ("../../CONTRIBUTING.md", "fuzzing.tsv", fill_fuzzing),
     "reliability": ("tables/reliability.md", "reliability.json", fill_reliability),
     "soak": ("measurements.md", "soak.json", fill_soak),
-    "database": ("measurements.md", "database.json", fill_database),
 }
 
 

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The database, seen: what an instance asks its server, how long that takes, and what is said."""
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import pytest
 
-from conftest import ROOT, MakeSeries, StartOrthanc
+from conftest import MakeSeries, StartOrthanc
 from harness import advice
 from harness.clients import store, upload
-from harness.database_page import Measured, Try, fill_page, keep_tries
 from harness.delay import DelayingProxy
 from harness.images import Image
 from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
@@ -23,8 +22,6 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 from harness.transcoding import change
-
-DOCUMENTATION = ROOT / "Resources" / "Documentation"
 
 COUNT = 5
 ROUND_TRIPS = "orthanc_perf_ingest_database_round_trips_total"
@@ -40,7 +37,7 @@ EXPLAINED = 0.9
 # longer where it has waited: 2 to 12 ms an instance on a slow machine.
 FINDING_EXPLAINS = {0.001: 0.5, 0.005: 0.7, 0.02: 0.8}
 
-# The distances by whether the way is encrypted; all of them for the table of measurements.md
+# The distances by whether the way is encrypted; with PERF_LONG all of them
 DISTANCES = {False: [0.001, 0.02], True: [0.005]}
 
 
@@ -169,6 +166,45 @@ def before_others(postgresql: PostgreSqlServer) -> Iterator[None]:
         os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Of the instances of one load, in seconds: medians, and means of what the finding says."""
+
+    round_trip: float  # what the way to the database and back takes longer
+    duration: float
+    database: float
+    queued: float
+    mean_duration: float
+    mean_way: float  # round trips x the shortest one
+    finding: float  # the same by the finding `database-latency`; 0: there was none
+
+
+@dataclass(frozen=True)
+class Try:
+    """The same images with a database nearby and with a distant one."""
+
+    near: Measured
+    far: Measured
+
+    @property
+    def database(self) -> float:
+        """The part of the loss that `database` explains."""
+        loss = self.far.duration - self.near.duration
+        return (self.far.database - self.near.database) / loss
+
+    @property
+    def finding(self) -> float:
+        """The part that the finding explains; there is none for the database nearby."""
+        loss = self.far.mean_duration - self.near.mean_duration
+        return (self.far.finding - self.near.mean_way) / loss if self.far.finding else 0
+
+    def describe(self) -> str:
+        return (
+            f"{1000 * self.far.round_trip:.0f} ms: from {self.near} to {self.far}, "
+            f"explained {self.database:.1%}, by the finding {self.finding:.1%}"
+        )
+
+
 def measure(
     server: OrthancServer, proxy: DelayingProxy, images: Sequence[Image], round_trip: float
 ) -> Measured:
@@ -217,12 +253,10 @@ def test_the_database_explains_what_a_distant_server_costs(
     server = start_with_database(
         is_synced=False, port=proxy.port, EnableSsl=is_encrypted, connections=5
     )
-    tries: list[Try] = []
 
     def explains(round_trip: float) -> bool:
         tried = Try(measure(server, proxy, images, 0), measure(server, proxy, images, round_trip))
         print(tried.describe())
-        tries.append(tried)
         # On a slow machine the rest of an instance takes longer, too
         explained = EXPLAINED if round_trip > 0.001 else 0.8
         return (
@@ -231,12 +265,8 @@ def test_the_database_explains_what_a_distant_server_costs(
             and not tried.near.finding
         )
 
-    try:
-        is_kept = "PERF_DATABASE_RESULTS" in os.environ
-        for round_trip in FINDING_EXPLAINS if is_kept else DISTANCES[is_encrypted]:
-            assert any(explains(round_trip) for _ in range(advice.ATTEMPTS)), f"{round_trip} s"
-    finally:
-        keep_tries(tries, server, is_encrypted)
+    for round_trip in FINDING_EXPLAINS if "PERF_LONG" in os.environ else DISTANCES[is_encrypted]:
+        assert any(explains(round_trip) for _ in range(advice.ATTEMPTS)), f"{round_trip} s"
 
     finding = advice.find(server, "database-latency")  # of the last distance
     assert finding["Evidence"]["Server"] == f"127.0.0.1:{proxy.port}"
@@ -308,10 +338,3 @@ def test_while_the_database_hangs_perf_answers(
         assert scrape(server).sum(INSTANCES, outcome="discarded") == 1
         assert scrape(server).sum(IN_FLIGHT) == 0
         assert len(server.get_json("/perf/instances?direction=Send")) == 1
-
-
-def test_the_table_is_made_from_what_is_kept() -> None:
-    page = DOCUMENTATION / "measurements.md"
-    runs = json.loads((DOCUMENTATION / "tables" / "database.json").read_text("utf-8"))
-    text = page.read_text("utf-8")
-    assert fill_page(text, runs) == text

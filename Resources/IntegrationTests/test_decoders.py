@@ -5,26 +5,16 @@ that are in there, or nothing."""
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.codestreams import (
-    Stream,
-    make_damaged_streams,
-    make_jpeg_2000,
-    make_rle_streams,
-    make_streams,
-)
-from harness.transcoding import EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS, RLE, decode, ingest, read
+from harness.codestreams import Stream, make_damaged_streams, make_streams
+from harness.transcoding import EXPLICIT, RLE, ingest, read
 
 # 20,000 before a release; the first ones of them otherwise
-STREAMS = int(os.environ.get("PERF_STREAMS", "200"))
-
-ENGINES = ["dcmtk", "gdcm", "native", "auto"]
-
+STREAMS = int(os.environ.get("PERF_STREAMS", "300"))
 
 Found = dict[str, tuple[str, np.ndarray | None]]
 
@@ -39,11 +29,11 @@ def read_native(path: Path) -> np.ndarray:
 
 
 def find_stored(
-    plugin: Path, folder: Path, engine: str, target: str, streams: list[Stream], frames: int = 1
+    plugin: Path, folder: Path, engine: str, streams: list[Stream], frames: int = 1
 ) -> Found:
     """What became of each on its way into the store, without Verify: the outcome, and the samples
     that are stored unless it is as received. Several frames are in odd fragments."""
-    results = folder / f"{engine}-{target}"
+    results = folder / engine
     results.mkdir()
     names = {}
     for number, stream in enumerate(streams):
@@ -51,14 +41,11 @@ def find_stored(
         dice = random.Random(number) if frames > 1 and stream.syntax != RLE else None
         path.write_bytes(stream.make_file(frames, dice))
         names[path] = stream.name
-    outcomes = ingest(plugin, engine, results, dict.fromkeys(names, target))
+    outcomes = ingest(plugin, engine, results, dict.fromkeys(names, EXPLICIT))
     found = {}
     for (path, name), outcome in zip(names.items(), outcomes, strict=True):
         stored = results / path.name
-        samples = None
-        if stored.exists():
-            samples = read_native(stored) if target == EXPLICIT else decode(read(stored))
-        found[name] = (outcome, samples)
+        found[name] = (outcome, read_native(stored) if stored.exists() else None)
     return found
 
 
@@ -66,21 +53,6 @@ def are_alike(one: np.ndarray, other: np.ndarray, error: int) -> bool:
     return one.shape == other.shape and bool(
         np.all(np.abs(one.astype(np.int64) - other.astype(np.int64)) <= error)
     )
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_no_operations_of_rle_are_no_runs(plugin: Path, tmp_path: Path, engine: str) -> None:
-    streams = list(make_rle_streams(random.Random(1)))
-    targets = [JPEG_LOSSLESS_SV1] if engine == "native" else [EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS]
-    for target in targets:
-        found = find_stored(plugin, tmp_path, engine, target, streams)
-        for stream in streams:
-            outcome, samples = found[stream.name]
-            if samples is not None:
-                same = np.array_equal(samples.reshape(stream.samples.shape), stream.samples)
-                assert same, f"{stream.name} to {target}: {outcome}"
-            assert samples is not None or target != EXPLICIT, f"{stream.name}: {outcome}"
-        assert any(samples is not None for _, samples in found.values()), target
 
 
 def find_wrong(streams: list[Stream], found: Found, engine: str) -> Iterator[str]:
@@ -103,7 +75,7 @@ def test_what_a_standard_allows_is_decoded_or_left(
     """Each engine gives the samples that are in there, or none; what it would misread is declined,
     whichever engine is asked; and all the rest one of them decodes."""
     streams = make_streams(STREAMS)
-    found = find_stored(plugin, tmp_path, engine, EXPLICIT, streams)
+    found = find_stored(plugin, tmp_path, engine, streams)
     wrong = list(find_wrong(streams, found, engine))
     assert not wrong, "\n".join(wrong)
 
@@ -111,7 +83,7 @@ def test_what_a_standard_allows_is_decoded_or_left(
 @pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
 def test_no_frame_is_lost_in_odd_fragments(plugin: Path, tmp_path: Path, engine: str) -> None:
     streams = make_streams(STREAMS // 2, "fragments")
-    found = find_stored(plugin, tmp_path, engine, EXPLICIT, streams, frames=3)
+    found = find_stored(plugin, tmp_path, engine, streams, frames=3)
     wrong = [
         stream.name
         for stream in streams
@@ -122,36 +94,13 @@ def test_no_frame_is_lost_in_odd_fragments(plugin: Path, tmp_path: Path, engine:
     assert sum(samples is not None for _, samples in found.values()) > len(streams) / 4
 
 
-def test_a_frame_without_one_of_its_tiles_stays(plugin: Path, tmp_path: Path) -> None:
-    """OpenJPEG leaves such a tile grey, and one that is empty, or lacks a part."""
-    dice = random.Random(1)
-    tiled = [s for s in (make_jpeg_2000(dice) for _ in range(40)) if "tile_size" in s.name]
-    streams = []
-    for number, stream in enumerate(tiled):
-        first = stream.codestream.index(b"\xff\x90")  # SOT (T.800 section A.4.2)
-        length = int.from_bytes(stream.codestream[first + 6 : first + 10], "big")
-        rest = stream.codestream[first + length :]
-        if rest.startswith(b"\xff\x90"):
-            begin = stream.codestream[:first]
-            tile = bytearray(stream.codestream[first : first + length])
-            data = tile.index(b"\xff\x93") + 2  # SOD
-            emptied = tile[:6] + data.to_bytes(4, "big") + tile[10:data]
-            tile[11] = 2  # parts, of which this is the first
-            for kind, left in {"without": b"", "emptied": emptied, "half": tile}.items():
-                codestream = begin + bytes(left) + rest
-                streams.append(replace(stream, name=f"{kind} {number}", codestream=codestream))
-    found = find_stored(plugin, tmp_path, "gdcm", EXPLICIT, streams)
-    assert len(found) > 1
-    assert all(outcome.startswith("declined") for outcome, _ in found.values()), found
-
-
 def test_no_two_engines_decode_a_damaged_frame_to_other_samples(
     plugin: Path, tmp_path: Path
 ) -> None:
     """But for lossy JPEG, whose damaged coefficients may exceed what decoders calculate with."""
     streams = make_damaged_streams(STREAMS // 2)
     of_dcmtk, of_gdcm = (
-        find_stored(plugin, tmp_path, engine, EXPLICIT, streams) for engine in ("dcmtk", "gdcm")
+        find_stored(plugin, tmp_path, engine, streams) for engine in ("dcmtk", "gdcm")
     )
     wrong = []
     both = 0

@@ -7,14 +7,12 @@ With Memory.IngestBudget all is stored.
 import os
 import subprocess
 import threading
-import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import requests
 
 from conftest import AddRow, MakeSeries
 from harness import clients, memory_group
@@ -22,9 +20,7 @@ from harness.images import SIZE, Image, write_multi_frame
 from harness.large import Sender, check_all_over, get_memory
 from harness.ledger import Answer
 from harness.load import meanwhile
-from harness.memory_group import MemoryGroup
 from harness.orthanc import OrthancServer
-from harness.process import get_peak_bytes
 
 pytestmark = [
     pytest.mark.alone,
@@ -38,7 +34,6 @@ GROUP_BYTES = 3 << 30
 FRAMES = 954  # 500 MB
 SENDERS = 10
 PATIENCE = 3600.0
-LOOK_SECONDS = 0.1
 
 THREADS = {"DicomThreadsCount": 16}
 SHARE = "25%"
@@ -59,51 +54,21 @@ def small(make_series: MakeSeries) -> list[Image]:
     return make_series("store", 20)
 
 
-@dataclass
-class Seen:
-    """Of a server while the images came: what it took, and for how long any of them waited."""
-
-    waiting_seconds: float = 0
-    most_of_group: int = 0  # bytes that the kernel cannot drop
-    most_of_orthanc: int = 0
-    small_stored: int = 0
-    small_refused: int = 0
-
-    def describe(self) -> str:
-        return (
-            f"the last one waited no longer than {self.waiting_seconds:.0f} s, the process had"
-            f" {self.most_of_orthanc / 1e6:.0f} MB, its group {self.most_of_group / 1e6:.0f} MB,"
-            f" {self.small_stored} small images beside them"
-        )
-
-
 @contextmanager
-def watch(server: OrthancServer, group: MemoryGroup, small: Sequence[Image]) -> Iterator[Seen]:
-    """Looks on within this, and stores small images once a second."""
-    seen = Seen()
-
-    def look(is_over: threading.Event) -> None:
-        begun = None
-        with requests.Session() as session:
-            session.trust_env = False
-            while not is_over.wait(LOOK_SECONDS):
-                seen.most_of_group = max(seen.most_of_group, group.count_needed_bytes())
-                status = session.get(f"{server.url}/perf/status", timeout=60).json()
-                if status["Memory"]["Waiting"]:
-                    begun = begun or time.monotonic()
-                    seen.waiting_seconds = time.monotonic() - begun
+def store_beside(server: OrthancServer, small: Sequence[Image]) -> Iterator[Counter[str]]:
+    """Stores small images once a second, and counts those stored and refused."""
+    counts: Counter[str] = Counter()
 
     def store_on(is_over: threading.Event) -> None:
         while not is_over.wait(1):
             try:
                 clients.store(server, small)
-                seen.small_stored += len(small)
+                counts["stored"] += len(small)
             except subprocess.CalledProcessError:
-                seen.small_refused += len(small)
+                counts["refused"] += len(small)
 
-    with meanwhile(look), meanwhile(store_on):
-        yield seen
-    seen.most_of_orthanc = get_peak_bytes(server.pid)
+    with meanwhile(store_on):
+        yield counts
 
 
 def send_all(server: OrthancServer, images: Sequence[Image], way: str) -> list[Answer]:
@@ -121,17 +86,16 @@ def check_killed_without_the_plugin(folder: Path, images: Sequence[Image], way: 
 
 
 @contextmanager
-def start_in_group(folder: Path, plugin: Path) -> Iterator[tuple[OrthancServer, MemoryGroup]]:
+def start_in_group(folder: Path, plugin: Path) -> Iterator[OrthancServer]:
     perf = {"Tuning": {"Memory": {"IngestBudget": SHARE}}}
-    with memory_group.make_group() as group:
-        group.limit(GROUP_BYTES)
+    with memory_group.limit_memory(GROUP_BYTES) as launcher:
         server = OrthancServer(
-            folder, plugins=[plugin], perf=perf, options=THREADS, launcher=group.launcher
+            folder, plugins=[plugin], perf=perf, options=THREADS, launcher=launcher
         )
         with server:
             assert get_memory(server)["Limit"] == GROUP_BYTES
             assert get_memory(server)["IngestBudget"] == pytest.approx(GROUP_BYTES / 4, abs=100)
-            yield server, group
+            yield server
 
 
 def find_pixels(content: bytes) -> bytes:
@@ -161,14 +125,12 @@ def test_a_memory_in_which_orthanc_is_killed_is_enough_with_the_budget(
     )
     with row.attempt():
         check_killed_without_the_plugin(tmp_path / "plain", images, way)
-        with start_in_group(tmp_path / "budget", plugin) as (server, group):
-            with watch(server, group, small) as seen:
+        with start_in_group(tmp_path / "budget", plugin) as server:
+            with store_beside(server, small) as counts:
                 answers = send_all(server, images, way)
-            memory = check_all_over(server)
-            print(f"{memory}; {seen.describe()}")
             assert answers == [Answer.ACKNOWLEDGED] * SENDERS
-            assert memory["Waits"] == SENDERS - 1
-            assert seen.small_stored > seen.small_refused == 0
+            assert check_all_over(server)["Waits"] == SENDERS - 1
+            assert counts["stored"] > counts["refused"] == 0
             for image in images:
                 check_stored(server, image)
-        row.count("instances acknowledged", SENDERS + seen.small_stored)
+        row.count("instances acknowledged", SENDERS + counts["stored"])

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-from harness.matrix import Matrix, format_matrix, get_library_versions, measure
+from harness.matrix import DOCUMENT, Matrix, format_matrix, get_library_versions, measure
 from harness.orthanc import OrthancServer
 from harness.sources import make_sources
-
-DOCUMENT = ROOT / "Resources" / "Documentation" / "tables" / "transcoding.md"
 
 
 @pytest.fixture(scope="module")

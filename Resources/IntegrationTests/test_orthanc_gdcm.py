@@ -2,9 +2,8 @@
 """Beside Debian's own orthanc-gdcm, which holds GDCM in Orthanc's process: its JPEG-LS is
 DCMTK's, and crashes. Resources/Documentation/guide.md says what to do with it."""
 
-import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,9 +12,11 @@ import numpy as np
 import pytest
 import requests
 from pydicom.data import get_testdata_file
+from pydicom.dataset import FileDataset
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
+from harness.metrics import wait_until
 from harness.orthanc import DEBIAN_PLUGINS, OrthancServer
 from harness.transcoding import (
     JPEG_2000_LOSSLESS,
@@ -27,6 +28,7 @@ from harness.transcoding import (
     list_transcodings,
     read,
     read_stored,
+    renew,
     tune,
 )
 
@@ -111,8 +113,7 @@ def test_what_orthanc_transcodes_itself_is_safe_as_documented(
     assert transcode(orthanc, instance, JPEG_2000_LOSSLESS).status_code == 200
 
     # So few pixels that the engine declines them: Orthanc asks the next one
-    small = change(content, cut_to_a_corner)
-    declined = orthanc.upload(small)
+    declined = orthanc.upload(change(content, cut_to_a_corner))
     transcode(orthanc, declined, JPEG_LS)
     assert orthanc.get_json("/system")["Version"]
 
@@ -127,33 +128,35 @@ def test_the_transcoder_is_switched_on_while_another_one_works(
     content = Path(get_testdata_file("CT_small.dcm")).read_bytes()
     instance = orthanc.upload(content)
     is_over = Event()
+    answers: Counter[int] = Counter()
 
-    def load(content: bytes) -> int:
-        answers = 0
+    def load(sender: int) -> None:
+        other = change(content, renew)
         while not is_over.is_set():
-            answers += transcode(orthanc, instance, JPEG_2000_LOSSLESS).status_code == 200
+            answers[sender] += transcode(orthanc, instance, JPEG_2000_LOSSLESS).status_code == 200
             orthanc.request("GET", f"/instances/{instance}/preview")
-            orthanc.request("POST", "/instances", data=content)
-        return answers
+            orthanc.request("POST", "/instances", data=other)
+
+    def have_two_more_answers() -> bool:
+        before = dict(answers)
+        return wait_until(
+            lambda: all(answers[n] > before.get(n, 0) + 1 for n in range(SENDERS)), 60
+        )
 
     with ThreadPoolExecutor(SENDERS) as pool:
-        loads = [
-            pool.submit(load, change(content, partial(rename, number=number)))
-            for number in range(SENDERS)
-        ]
-        time.sleep(2)
-        tune(orthanc, OrthancTranscoding=True)
-        time.sleep(2)
-        is_over.set()
-        assert min(load.result() for load in loads) > 0
+        loads = [pool.submit(load, sender) for sender in range(SENDERS)]
+        try:
+            assert have_two_more_answers()
+            tune(orthanc, OrthancTranscoding=True)
+            assert have_two_more_answers()
+        finally:
+            is_over.set()
+        for each in loads:
+            each.result()
     assert orthanc.get_json("/perf/status")["Hooks"]["Transcoder"]["Installed"]
 
 
-def rename(image: Any, number: int) -> None:  # noqa: ANN401
-    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = f"1.2.3.4.{number}"
-
-
-def cut_to_a_corner(image: Any) -> None:  # noqa: ANN401
+def cut_to_a_corner(image: FileDataset) -> None:
     image.Rows = image.Columns = 4
     image.PixelData = image.PixelData[:32]
-    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = "1.2.3.4.5"
+    renew(image)

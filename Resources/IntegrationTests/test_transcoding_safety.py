@@ -13,13 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pydicom.data import get_testdata_file
-from pydicom.uid import UID
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
 from harness.images import make_slice
-from harness.judge import judge
 from harness.metrics import wait_until
 from harness.mutations import make_mutants
 from harness.numbered import NumberedImages, identify_numbered
@@ -33,7 +31,7 @@ from harness.transcoding import (
     LOSSLESS,
     RLE,
     decode,
-    get_syntax,
+    ingest,
     list_engines,
     list_transcodings,
     read,
@@ -179,41 +177,29 @@ void* malloc(size_t size)
 
 
 def test_what_orthanc_has_no_memory_for_has_failed_and_stays_as_it_came(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path, tmp_path: Path
 ) -> None:
     (image,) = make_series("store", 1)
-    first = start_orthanc()
-    tune(first, Engine="native", TransferSyntax=JPEG_LOSSLESS_SV1)
-    clients.store(first, [image])
-    (transcoded,) = list_transcodings(first)
-    assert transcoded is not None and transcoded["Outcome"] == "Transcoded"
-    first.stop()
-
+    ingest(plugin, "native", tmp_path, {image.path: JPEG_LOSSLESS_SV1})
+    size = (tmp_path / image.path.name).stat().st_size
     library = tmp_path / "malloc.so"
     command = ["cc", "-shared", "-fPIC", "-xc", "-", "-o", library]
     subprocess.run(command, input=NO_MEMORY.encode(), check=True, timeout=60)
-    environment = {"LD_PRELOAD": str(library), "REFUSED_SIZE": str(transcoded["Size"])}
+    environment = {"LD_PRELOAD": str(library), "REFUSED_SIZE": str(size)}
     orthanc = start_orthanc(environment=environment)
-    orthanc.delete_all()
     tune(orthanc, Engine="native", TransferSyntax=JPEG_LOSSLESS_SV1)
-    clients.store(orthanc, [image])
+    assert orthanc.get_file(orthanc.upload(image.read_bytes())) == image.read_bytes()
     (failed,) = list_transcodings(orthanc)
     assert failed is not None and failed["Outcome"] == "Failed", failed
     assert "Orthanc does not take the result" in failed["Reason"]
-    stored = read_stored(orthanc, orthanc.find_instance(image.sop_instance_uid))
-    assert get_syntax(stored) == EXPLICIT
-
-
-# test_mutations.py tries more, without Orthanc
-MUTANTS = 100
 
 
 CLAIMS = [{"Rows": 65535, "Columns": 65535}, {"NumberOfFrames": 1_000_000_000}]
 
 
 def make_hostile_files() -> list[tuple[str, bytes]]:
-    """Names that tell what was done, and contents."""
-    files = make_mutants(MUTANTS)
+    """Names that tell what was done, and contents. test_mutations.py judges the pixels of more."""
+    files = make_mutants(100)
     for name in ("CT_small.dcm", "MR_small_RLE.dcm", "JPGExtended.dcm", "JPEG2000.dcm"):
         for claim in CLAIMS:
             image = read(Path(get_testdata_file(name)))
@@ -224,46 +210,27 @@ def make_hostile_files() -> list[tuple[str, bytes]]:
     return files
 
 
-def upload_and_read_back(server: OrthancServer, name: str, content: bytes) -> tuple[int, bytes]:
-    response = server.request("POST", "/instances", data=content)
-    assert server.get("/system").status_code == 200, f"after {name}"
-    if response.status_code != 200:
-        return response.status_code, b""
-    return 200, server.get_file(response.json()["ID"])
-
-
 def test_hostile_pixel_data_is_stored_as_without_the_plugin(start_orthanc: StartOrthanc) -> None:
     plain, orthanc = start_orthanc(below="plain", plugins=[]), start_orthanc()
     list_engines(orthanc)
     pid = orthanc.pid
     memory = get_resident_bytes(pid)
     for name, content in make_hostile_files():
-        expected, _ = upload_and_read_back(plain, name, content)
+        expected = plain.request("POST", "/instances", data=content).status_code
         plain.delete_all()
         for target in (JPEG_LOSSLESS_SV1, JPEG_LS, RLE, EXPLICIT):
             tune(orthanc, TransferSyntax=target, OfCompressed=True)
-            status, stored = upload_and_read_back(orthanc, name, content)
-            assert status == expected, name
-            if status == 200:
-                check_unharmed(orthanc, name, content, stored, target)
+            response = orthanc.request("POST", "/instances", data=content)
+            assert response.status_code == expected, name
+            if response.ok:
+                stored = orthanc.get_file(response.json()["ID"])
+                transcoding = list_transcodings(orthanc, 1)[0] or {"Outcome": None}
+                is_transcoded = transcoding["Outcome"] == "Transcoded"
+                assert is_transcoded == (stored != content), name
+                assert is_transcoded or transcoding["Outcome"] is None or transcoding["Reason"], (
+                    name
+                )
                 orthanc.delete_all()
     assert orthanc.pid == pid
     assert get_resident_bytes(pid) - memory < MEMORY_ALLOWANCE
     assert orthanc.get_json("/perf/status")["CallbackFailures"] == {}
-
-
-def check_unharmed(
-    server: OrthancServer, name: str, content: bytes, stored: bytes, target: UID
-) -> None:
-    """As received, with a reason; or transcoded to what an independent reader sees in the source,
-    as far as it sees anything there."""
-    transcoding = list_transcodings(server, 1)[0]
-    if stored == content:
-        if transcoding is not None:
-            assert transcoding["Outcome"] in ("Failed", "Declined"), name
-            assert transcoding["Reason"], name
-        return
-    assert transcoding["Outcome"] == "Transcoded", name
-    assert get_syntax(read(stored)) == target, name
-    is_damaged = "change_codestream" in name or "mutate_bytes" in name
-    assert not judge(content, stored, target, is_damaged).problem, name

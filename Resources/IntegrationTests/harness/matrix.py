@@ -5,12 +5,14 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from pydicom.uid import UID
 
 from harness.orthanc import OrthancServer
 from harness.sources import KINDS, MAKERS, Source
+from harness.tables import fill_table
 from harness.transcoding import (
     DEFLATED,
     EXPLICIT,
@@ -32,6 +34,8 @@ from harness.transcoding import (
     read,
     read_stored,
 )
+
+DOCUMENT = Path(__file__).parents[2] / "Documentation" / "tables" / "transcoding.md"
 
 ENGINES = ["dcmtk", "gdcm", "native", "auto"]
 TARGETS = sorted([*LOSSLESS, *LOSSY])
@@ -59,10 +63,6 @@ LARGEST_ROUNDING = 4
 LARGEST_MEAN_ROUNDING = 0.5
 LARGEST_MEAN_ERROR = 0.05  # of the range: anything lossy that is still the same picture
 
-SAME = "="
-LOSSLESS_CELL = "lossless"
-LOSSY_CELL = "lossy"
-LARGER_CELL = "larger"
 DIFFERENT = "WRONG"
 
 
@@ -98,14 +98,14 @@ def compare(source: Source, target: UID, stored: np.ndarray) -> str:
     difference = np.abs(expected.astype(int) - stored.astype(int))
     if target in LOSSY:
         is_picture = difference.mean() <= LARGEST_MEAN_ERROR * 2**source.kind.bits_stored
-        return LOSSY_CELL if is_picture else DIFFERENT
+        return "lossy" if is_picture else DIFFERENT
     if source.syntax in SOURCES_WITH_LOSS:
         step = 2 ** (source.kind.bits_stored - 8)
         is_rounding = difference.mean() <= LARGEST_MEAN_ROUNDING * step
         is_same = is_rounding and difference.max() <= LARGEST_ROUNDING * step
     else:
         is_same = not difference.any()
-    return LOSSLESS_CELL if is_same else DIFFERENT
+    return "lossless" if is_same else DIFFERENT
 
 
 def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) -> str:
@@ -114,11 +114,11 @@ def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) ->
     (transcoding,) = list_transcodings(server, 1)
     server.delete_all()
     if get_syntax(stored) == target:
-        return SAME if transcoding is None else compare(source, target, decode(stored))
+        return "=" if transcoding is None else compare(source, target, decode(stored))
     assert get_syntax(stored) == source.syntax
     reason = transcoding["Reason"] if transcoding else "left alone"
     if reason == "larger than what came":
-        return LARGER_CELL
+        return "larger"
     outcome = transcoding["Outcome"].lower() if transcoding else "declined"
     return f"{outcome} [{matrix.number(reason)}]"
 
@@ -196,32 +196,9 @@ def get_library_versions() -> str:
 
 
 def format_matrix(matrix: Matrix) -> str:
-    lines = [
-        "# Which engine transcodes what",
-        "",
-        "Made by `Resources/Documentation/make-page.py`, which uploads made images to a real",
-        "Orthanc under each `IngestTranscoding`, and reads back what was stored with decoders that",
-        "are none of the engines (pydicom, pylibjpeg). `Resources/IntegrationTests/test_matrix.py`",
-        "holds this page to it.",
-        "",
-        f"Libraries: {get_library_versions()}.",
-        "",
-        "Images: grey with 8 bits, 12 bits in 16, and 16 bits with a sign; RGB in two frames.",
-        "Where they don't agree, the cell says which is the exception. A kind that the source",
-        "cannot hold is not there: JPEG Baseline has 8 bits only. `OfCompressed` is `true`, and",
-        "compressed sources (RLE not) have long comments in their codestreams: results would be",
-        "larger otherwise, and not be stored. What comes deflated is declined.",
-        "",
-        f"- *{LOSSLESS_CELL}*: stored in the target; every pixel is what it was. Where the source",
-        "  is JPEG Baseline, Extended or lossy JPEG 2000, decoders round by single steps of 256",
-        "  in one way or the other, and no more is asked for.",
-        f"- *{LOSSY_CELL}*: stored in the target as a new instance, and still the same picture.",
-        f"- *{SAME}*: in the target already, left alone.",
-        f"- *{LARGER_CELL}*: the engine writes it, but larger than what came: stored as received.",
-        "- *declined*, *failed*: stored as received; the end of the page says why.",
-        "",
-    ]
+    """The page, with these cells."""
+    lines = [f"Libraries: {get_library_versions()}.", ""]
     for engine in ENGINES:
         lines += format_engine(matrix, engine)
     lines += format_notes(matrix)
-    return "\n".join(lines)
+    return fill_table(DOCUMENT.read_text("utf-8"), "matrix", "\n".join(lines).rstrip().split("\n"))

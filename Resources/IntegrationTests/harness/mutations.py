@@ -116,7 +116,6 @@ def store_fewer_bits(image: FileDataset, dice: random.Random) -> None:
 
 def embed_an_overlay(image: FileDataset, dice: random.Random) -> None:
     """In the unused bits of the pixels, as before DICOM 2004."""
-    set_short(image, "OverlayRows", get_short(image, "Rows"))
     for tag, vr, value in [
         (0x60000010, "US", struct.pack("<H", get_short(image, "Rows"))),
         (0x60000011, "US", struct.pack("<H", get_short(image, "Columns"))),
@@ -125,7 +124,6 @@ def embed_an_overlay(image: FileDataset, dice: random.Random) -> None:
         (0x60000102, "US", struct.pack("<H", dice.randrange(16))),
     ]:
         set_raw(image, Tag(tag), vr, value)
-    image._dict.pop(Tag("OverlayRows"), None)
     store_fewer_bits(image, dice)
 
 
@@ -265,16 +263,29 @@ def change_offset_table(image: FileDataset, dice: random.Random) -> None:
     set_pixels(image, join_items([encoded, *fragments]))
 
 
+def change_bytes(content: bytearray, place: int, dice: random.Random) -> None:
+    """Takes some away, puts some in, or changes one."""
+    match dice.randrange(4):
+        case 0:
+            del content[place : place + dice.randrange(1, 5)]
+        case 1:
+            content[place:place] = dice.randbytes(dice.randrange(1, 5))
+        case 2:
+            content[place] ^= 1 << dice.randrange(8)
+        case _:
+            content[place] = dice.choice([0, 1, 0x80, 0xFF, dice.randrange(256)])
+
+
 def change_codestream(image: FileDataset, dice: random.Random) -> None:
     table, *fragments = split_items(get_bytes(image)) or [b""]
     if not fragments:
         return
     place = dice.randrange(len(fragments))
     stream = bytearray(fragments[place])
-    reach = len(stream) if dice.random() < 0.4 else min(len(stream), 200)
+    reach = len(stream) if dice.random() < 0.4 else 200
     for _ in range(dice.choice([1, 1, 2, 5])):
-        if reach:
-            stream[dice.randrange(reach)] = dice.choice([0, 1, 255, dice.randrange(256)])
+        if stream:
+            change_bytes(stream, dice.randrange(min(reach, len(stream))), dice)
     fragments[place] = bytes(stream)
     set_pixels(image, join_items([table, *fragments]))
 
@@ -394,17 +405,10 @@ def list_originals() -> list[Path]:
 
 
 def mutate_bytes(content: bytes, dice: random.Random) -> bytes:
-    """Anywhere behind the preamble: bytes changed, put in, or taken away."""
+    """Anywhere behind the preamble."""
     changed = bytearray(content)
     for _ in range(dice.choice([1, 1, 2, 4])):
-        place = dice.randrange(132, len(changed))
-        match dice.randrange(4):
-            case 0:
-                del changed[place : place + dice.randrange(1, 5)]
-            case 1:
-                changed[place:place] = dice.randbytes(dice.randrange(1, 5))
-            case _:
-                changed[place] = dice.randrange(256)
+        change_bytes(changed, dice.randrange(132, len(changed)), dice)
     if dice.random() < 0.1:
         del changed[dice.randrange(len(changed) // 2, len(changed)) :]
     return bytes(changed)

@@ -105,6 +105,7 @@ def make_palette() -> Dataset:
 # Those that Orthanc once showed wrongly after transcoding are in every run, all with PERF_LONG
 OFTEN = {
     "8": make_grey(8, 8),
+    "7": make_grey(8, 7),
     "8 in 16": make_grey(16, 8),
     "12 in 16": make_grey(16, 12),
     "12 in 16, shifted": make_grey(16, 12, shift=4),
@@ -115,7 +116,6 @@ OFTEN = {
 SELDOM = {
     "8, MONOCHROME1": make_grey(8, 8, term="MONOCHROME1"),
     "8, signed": make_grey(8, 8, is_signed=True),
-    "7": make_grey(8, 7),
     "7 in 16": make_grey(16, 7),
     "8 in 16, signed": make_grey(16, 8, is_signed=True),
     "12 in 16, signed": make_grey(16, 12, is_signed=True),
