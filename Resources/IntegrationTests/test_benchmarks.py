@@ -12,8 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -37,7 +35,7 @@ from harness.process import is_running, list_children, run
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
 from lab.__main__ import EXPERIMENTS, choose, parse_arguments
-from lab.cells import Bench, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
+from lab.cells import Bench, Entry, Factors, Figure, Figures, Room, Stage, Turn, take_turns
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
@@ -105,7 +103,7 @@ def make_results(*cells: str) -> Results:
 
 
 def make_stage(turns: int, **plan: Any) -> Stage:  # noqa: ANN401
-    return Stage([], lambda _, __: nullcontext(lambda _: Entry({})), turns, 60, **plan)
+    return Stage([], lambda _: lambda _: Entry({}), turns, 60, **plan)
 
 
 class Site:
@@ -121,13 +119,12 @@ class Site:
             for part in (cells[:1], cells[1:])
         ]
 
-    @contextmanager
-    def _open(self, _: Path, number: int) -> Iterator[Bench]:
-        self.begin(number)
-        yield self._enter
-        self.end()
+    def _open(self, room: Room) -> Bench:
+        self.begin()
+        room.stack.callback(lambda: self.end())
+        return self._enter
 
-    def begin(self, number: int) -> None:
+    def begin(self) -> None:
         """What servers do as they start."""
 
     def end(self) -> None:
@@ -232,7 +229,7 @@ def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_pat
 def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
     opened, error = [], RuntimeError("no port is free")
-    site.begin = lambda number: (opened.append(number), fail_if(len(opened) == 1, error))
+    site.begin = lambda: (opened.append(1), fail_if(len(opened) == 1, error))
     results = site.run()
     assert [cell.failure for cell in results.cells] == ["RuntimeError: no port is free", "", ""]
     assert Site(site.path).run().is_complete()

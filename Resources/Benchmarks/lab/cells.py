@@ -4,10 +4,12 @@
 import argparse
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Entered = TypeVar("Entered")
 
 # What tells a cell from the others of its experiment, such as {"Sender": "storescu"}
 Factors = dict[str, str]
@@ -53,8 +55,20 @@ Answer = Callable[[Any, Any], list[str]]
 
 
 @dataclass(frozen=True)
+class Room:
+    """A folder for the processes of one round, which end when the stack is closed."""
+
+    folder: Path
+    number: int
+    stack: ExitStack
+
+    def enter(self, manager: AbstractContextManager[Entered]) -> Entered:
+        return self.stack.enter_context(manager)
+
+
+@dataclass(frozen=True)
 class Stage:
-    """Cells that share their processes, which `open` starts in a folder, anew for each round.
+    """Cells that share their processes, which `open` starts anew for each round.
 
     Each cell gets so many rounds of so many turns, and no turn begins after so many seconds, but
     one there is. A round goes on as long as its turns are in doubt, for as many as `most_turns`.
@@ -62,7 +76,7 @@ class Stage:
     """
 
     cells: list[Factors]
-    open: Callable[[Path, int], AbstractContextManager[Bench]]
+    open: Callable[[Room], Bench]
     turns: int
     seconds: float
     rounds: int = 1

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Self
 from harness.clients import Uploader
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock
 
@@ -132,27 +132,24 @@ def measure_cost(
     return figures
 
 
-@contextmanager
-def open_bench(arguments: argparse.Namespace, folder: Path, _: int) -> Iterator[Bench]:
+def open_bench(arguments: argparse.Namespace, room: Room) -> Bench:
     images = make_series("dashboard", arguments.images)
     # The images come again and again: as new ones, and the store does not grow
     options = {"OverwriteInstances": True}
-    with (
-        OrthancServer(folder / "tested", plugins=[arguments.plugin], options=options) as server,
-        Browser(ROOT / "WebApp", server.url) as browser,
-        ExitStack() as stack,
-    ):
+    server = OrthancServer(room.folder / "tested", plugins=[arguments.plugin], options=options)
+    room.enter(server)
+    browser = room.enter(Browser(ROOT / "WebApp", server.url))
 
-        def enter(factors: Factors) -> Entry:
-            if factors == VISITS:
-                browser.ask("visit")  # for the disk's cache, not the browser's
-                return Entry({"an empty cache": partial(visit, browser)})
-            load = PacedUploader(server, images, arguments.rate)
-            stack.enter_context(load.run())
-            cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
-            return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
+    def enter(factors: Factors) -> Entry:
+        if factors == VISITS:
+            browser.ask("visit")  # for the disk's cache, not the browser's
+            return Entry({"an empty cache": partial(visit, browser)})
+        load = PacedUploader(server, images, arguments.rate)
+        room.enter(load.run())
+        cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
+        return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
 
-        yield enter
+    return enter
 
 
 def explain(_: Factors, rounds: Rounds) -> str:

@@ -11,7 +11,6 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -28,7 +27,7 @@ from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
 from lab import phases, tables
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage, Turn
 from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
@@ -133,27 +132,27 @@ class Setup:
     patience: float = 1
 
 
+@dataclass
 class Site:
-    def __init__(
-        self, stack: ExitStack, arguments: argparse.Namespace, setup: Setup, folder: Path
-    ) -> None:
-        self._arguments = arguments
-        self._folder = folder
-        self._setup = setup
-        most = max(count for _, count in setup.cells)
-        count = max(WARM_UP * most, round(setup.share * len(arguments.series)))
-        self._images: list[Image] = arguments.series[:count]
-        self._tested = self._start_tested(stack)
+    arguments: argparse.Namespace
+    setup: Setup
+    room: Room
+
+    def __post_init__(self) -> None:
+        most = max(count for _, count in self.setup.cells)
+        count = max(WARM_UP * most, round(self.setup.share * len(self.arguments.series)))
+        self._images: list[Image] = self.arguments.series[:count]
+        self._tested = self._start_tested()
         self._source = None
-        if any(sender in (MOVE, MOVE_NO_NAGLE) for sender, _ in setup.cells):
-            self._source = self._start_source(stack)
+        if any(sender in (MOVE, MOVE_NO_NAGLE) for sender, _ in self.setup.cells):
+            self._source = self._start_source()
         use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
         scrape_when_counted(self._tested, len(self._images))
         self._warm = {HTTP}
 
     def enter(self, factors: Factors) -> Entry:
         count, sender = split_senders(factors)
-        if sender == "dicom-rs" and not self._arguments.dicom_rs.exists():
+        if sender == "dicom-rs" and not self.arguments.dicom_rs.exists():
             reason = (
                 "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
             )
@@ -162,7 +161,7 @@ class Site:
             answer = self._tested.get("/system", headers=GZIP)
             if answer.headers.get("Content-Encoding") != "gzip":
                 return Entry({}, {sender: "this Orthanc compresses no such answer"})
-        if engine := self._setup.engine:
+        if engine := self.setup.engine:
             tuning = {"IngestTranscoding": {"TransferSyntax": JPEG_LOSSLESS, "Engine": engine}}
             if not self._tested.request("PUT", "/perf/tuning", json=tuning).ok:
                 return Entry({}, {engine: "the engine is not there"})
@@ -183,7 +182,7 @@ class Site:
         self._warm.add(sender)
 
     def _clear(self) -> None:
-        if not self._setup.resends:
+        if not self.setup.resends:
             self._tested.delete_all()
 
     def _measure(self, send: Send, senders: int, preset: str) -> Figures:
@@ -197,7 +196,7 @@ class Site:
         counted = after.sum(INSTANCES) - before.sum(INSTANCES)
         if counted != count:
             raise ClientError(f"the plugin has counted {counted:.0f} of {count} images")
-        if self._setup.engine:
+        if self.setup.engine:
             check_stored(server, len(self._images))
             check_syntax(server, JPEG_LOSSLESS)
         else:
@@ -219,30 +218,29 @@ class Site:
             "dcmsend": lambda: use_dcmsend(target, senders),
             "pynetdicom": lambda: use_pynetdicom(target, senders),
             "gdcmscu": lambda: use_gdcmscu(target, senders),
-            "dicom-rs": lambda: use_dicom_rs(self._arguments.dicom_rs, target, senders),
+            "dicom-rs": lambda: use_dicom_rs(self.arguments.dicom_rs, target, senders),
             HTTP: lambda: use_http(tested, images, senders),
             HTTP_GZIP: lambda: use_gzip(tested, images, senders),
-            "curl": lambda: use_curl(tested, images, senders, self._folder),
+            "curl": lambda: use_curl(tested, images, senders, self.room.folder),
             MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
             MOVE_NO_NAGLE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
         }
 
-    def _start_tested(self, stack: ExitStack) -> OrthancServer:
-        setup, folder, throttle = self._setup, self._folder / "tested", None
+    def _start_tested(self) -> OrthancServer:
+        setup, folder, throttle = self.setup, self.room.folder / "tested", None
         if setup.place != "base":
-            folder = Path(
-                stack.enter_context(TemporaryDirectory(prefix="lab-", dir=self._arguments.disk))
-            )
+            other = TemporaryDirectory(prefix="lab-", dir=self.arguments.disk)
+            folder = Path(self.room.enter(other))
         if setup.place == "slow":
-            throttle = stack.enter_context(throttle_writes(folder, self._arguments.writes))
-        plugins = [self._arguments.plugin]
+            throttle = self.room.enter(throttle_writes(folder, self.arguments.writes))
+        plugins = [self.arguments.plugin]
         options = {DICOM_THREADS: SEVERAL, **setup.options}
         if setup.has_postgresql:
             # Its data is where the others have theirs
-            database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
+            database = self.room.enter(PostgreSqlServer(parent=self.room.folder.parent))
             plugins.append(POSTGRESQL_PLUGIN)
             options |= database.get_options()
-        server = stack.enter_context(
+        server = self.room.enter(
             OrthancServer(folder, plugins=plugins, options=options, environment=setup.environment)
         )
         if throttle is not None:
@@ -250,18 +248,18 @@ class Site:
         server.request("PUT", "/tools/log-level", data=setup.log_level).raise_for_status()
         return server
 
-    def _start_source(self, stack: ExitStack) -> OrthancServer:
+    def _start_source(self) -> OrthancServer:
         remotes = {
             "tested": describe_modality(self._tested.dicom_port, TESTED),
             "mover": describe_modality(1, MOVER),
         }
-        options = {"DicomModalities": remotes, DICOM_THREADS: self._setup.source_threads}
-        has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self._setup.cells)
-        source = stack.enter_context(
-            OrthancServer(
-                self._folder / "source", options=options, environment={} if has_nagle else NAGLE_OFF
-            )
+        options = {"DicomModalities": remotes, DICOM_THREADS: self.setup.source_threads}
+        has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self.setup.cells)
+        environment = {} if has_nagle else NAGLE_OFF
+        source = OrthancServer(
+            self.room.folder / "source", options=options, environment=environment
         )
+        self.room.enter(source)
         use_http(source, self._images, 2)()
         check_images(source, self._images)
         return source
@@ -314,14 +312,10 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
         return f"the kernel cannot throttle the disk: {error.strerror}"
 
 
-@contextmanager
-def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int) -> Iterator[Bench]:
-    obstacle = find_obstacle(arguments, setup)
-    if obstacle:
-        yield lambda _: Entry({}, {setup.name: obstacle})
-        return
-    with ExitStack() as stack:
-        yield Site(stack, arguments, setup, folder).enter
+def open_site(arguments: argparse.Namespace, setup: Setup, room: Room) -> Bench:
+    if obstacle := find_obstacle(arguments, setup):
+        return lambda _: Entry({}, {setup.name: obstacle})
+    return Site(arguments, setup, room).enter
 
 
 def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:

@@ -8,8 +8,8 @@ database of the same server, which is none of Orthanc's processes.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from harness.images import Image
 from harness.large import SMALLEST_BUDGET
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.large import THREADS, make_large, rest, wait_beside
 from lab.machine import describe_plugin
 from lab.options import add_plan, make_series
@@ -151,15 +151,22 @@ def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -
     )
 
 
-@contextmanager
 def open_bench(
-    setups: Setups, loads: list[str], images: list[Image], database: str, folder: Path, number: int
-) -> Iterator[Bench]:
+    setups: Setups, arguments: argparse.Namespace, images: list[Image], database: str, room: Room
+) -> Bench:
     """All servers, started anew; who is started first changes from round to round."""
     if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
-        yield lambda _: Entry({}, {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
-        return
-    makers = dict(LOADS[load] for load in loads)
+        return lambda _: Entry({}, {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
+    makers = dict(LOADS[load] for load in arguments.loads)
+    common = None
+    if database == POSTGRESQL:  # its data is where Orthanc has its own
+        common = room.enter(PostgreSqlServer(parent=room.folder.parent))
+    servers = [
+        make_server(setup, room.folder / name, common)
+        for name, setup in zip(ascii_lowercase, setups, strict=False)
+    ]
+    for server in servers if room.number % 2 == 0 else reversed(servers):
+        room.enter(server)
 
     def make_contestants(factors: Factors) -> Entry:
         contestants = {}
@@ -170,17 +177,7 @@ def open_bench(
             measure_once()  # to warm up
         return Entry(contestants)
 
-    with ExitStack() as stack:
-        common = None
-        if database == POSTGRESQL:  # its data is where Orthanc has its own
-            common = stack.enter_context(PostgreSqlServer(parent=folder.parent))
-        servers = [
-            make_server(setup, folder / name, common)
-            for name, setup in zip(ascii_lowercase, setups, strict=False)
-        ]
-        for server in servers if number % 2 == 0 else reversed(servers):
-            stack.enter_context(server)
-        yield make_contestants
+    return make_contestants
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -226,7 +223,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
                 {"Load": LOADS[load][0], **({"Database": database} if is_varied else {})}
                 for load in arguments.loads
             ],
-            partial(open_bench, setups, arguments.loads, images, database),
+            partial(open_bench, setups, arguments, images, database),
             arguments.turns,
             arguments.seconds,
             arguments.rounds,

@@ -12,8 +12,8 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -25,7 +25,7 @@ import pydicom
 
 from harness.images import identify
 from lab import phases, watch
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.charts import Charts
 from lab.options import make_series
 from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
@@ -91,39 +91,36 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
     return Sample(names, files, contents)
 
 
+@dataclass
 class Site:
-    def __init__(
-        self,
-        arguments: argparse.Namespace,
-        access: Access,
-        sample: Sample,
-        file: SentFile,
-        left_open: dict[str, str],
-    ) -> None:
-        self._arguments = arguments
-        self._access = access
-        self._sample = sample
-        self._file = file
-        self._sent = Sent(access.url, sample.names)
-        self.writer = Writer(access)
+    """`left_open`: the kinds of ways whose first image may still arrive, and why."""
+
+    arguments: argparse.Namespace
+    access: Access
+    sample: Sample
+    file: SentFile
+    left_open: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self._sent = Sent(self.access.url, self.sample.names)
+        self.writer = Writer(self.access)
         self._has_perf = self.writer.get("/perf/status").status_code == 200
         self._may_hold_some = False
         self._unanswered: set[str] = set()  # may arrive when their sender is gone
-        self._left_open = left_open  # the kinds of ways whose first image may, too, and why
         self._alone: dict[str, float] = {}  # the seconds of one image, by each way
-        status = self.writer.get(f"/studies/{sample.names.study}").status_code
-        if status != 404 and not left_open:
-            raise ClientError(f"the server should have no study {sample.names.study}")
+        status = self.writer.get(f"/studies/{self.sample.names.study}").status_code
+        if status != 404 and not self.left_open:
+            raise ClientError(f"the server should have no study {self.sample.names.study}")
 
     def list_ways(self) -> dict[str, Callable[[int], float]]:
         """Each sends the first images, so many, and says how long it took."""
         ways: dict[str, Callable[[int], float]] = {}
-        for number in self._arguments.connections:
+        for number in self.arguments.connections:
             name = f"POST, {number} connection{'s' if number > 1 else ''}"
             ways[name] = partial(self._post, number)
-        dicom = find_dicom(self._arguments, self._access, self.writer.get_system())
+        dicom = find_dicom(self.arguments, self.access, self.writer.get_system())
         if dicom is not None:
-            for number in self._arguments.connections:
+            for number in self.arguments.connections:
                 name = f"{C_STORE}, {number} association{'s' if number > 1 else ''}"
                 ways[name] = partial(self._store, dicom, number)
         return ways
@@ -131,34 +128,34 @@ class Site:
     def try_way(self, name: str, way: Callable[[int], float]) -> str:
         """Why one image is not taken, or not removed again; a stranger gets no second one."""
         kind, _, _ = name.partition(",")
-        if kind in self._left_open:
-            return self._left_open[kind]
+        if kind in self.left_open:
+            return self.left_open[kind]
         self._check_room()
         try:
             self._alone[name], _ = self._send(way, 1)
         except StrangerError:
             raise
         except ClientError as error:
-            problem = describe_failure(error, self._sample.files[0].parent)
-            self._remove(self._arguments.late)
+            problem = describe_failure(error, self.sample.files[0].parent)
+            self._remove(self.arguments.late)
             if self._unanswered:
-                self._left_open[kind] = f"{problem}; {self._describe_late()}"
-                tell(f"lab: {self._left_open[kind]}")
+                self.left_open[kind] = f"{problem}; {self._describe_late()}"
+                tell(f"lab: {self.left_open[kind]}")
                 self._unanswered.clear()
             self._forget()
-            return self._left_open.get(kind, problem)
+            return self.left_open.get(kind, problem)
         self._remove()
         self._forget()
         return ""
 
     def measure(self, name: str, way: Callable[[int], float]) -> Figures:
-        count = len(self._sample.files)
+        count = len(self.sample.files)
         self._check_room()
         known = {(seen["ID"], seen["FinishedAt"]) for seen in self._list_recent()}
         seconds, identifiers = self._send(way, count)
         figures = {
             "throughput": count / seconds,
-            "speed": self._sample.count_bytes() / 1e6 / seconds,
+            "speed": self.sample.count_bytes() / 1e6 / seconds,
             "alone": 1000 * self._alone[name],
             **self._ask_perf(identifiers, known),
         }
@@ -166,19 +163,28 @@ class Site:
         self._forget()
         return figures
 
+    def end(self, _: object, interruption: BaseException | None, __: object) -> None:
+        try:
+            self.leave()
+        except Exception as error:
+            # At once and in full: the page has it shortened, or not at all
+            tell(f"lab: {error}")
+            if interruption is None:
+                raise
+
     def leave(self) -> None:
         """Removes what is there still, whatever has happened, also what arrives late.
 
         Raises ClientError, which names it, if anything stays, may have stayed, or may still come.
         """
-        if not self._may_hold_some and not self._left_open:
+        if not self._may_hold_some and not self.left_open:
             return
         tell("Removes what was sent, please wait.")
         try:
-            self._remove(self._arguments.late)
+            self._remove(self.arguments.late)
         except ClientError as error:
             raise ClientError(
-                f"NOT REMOVED from {self._sent.describe()}; {self._file.path.name} tells the next"
+                f"NOT REMOVED from {self._sent.describe()}; {self.file.path.name} tells the next"
                 f" run: {error}"
             ) from error
         if self._unanswered:
@@ -193,31 +199,31 @@ class Site:
                 f" them until none has come for {seconds:.0f} s."
             )
         try:
-            remove(self.writer, self._sample.names, seconds, self._unanswered)
+            remove(self.writer, self.sample.names, seconds, self._unanswered)
         except ClientError as error:
             raise ClientError(f"it could not be removed: {error}") from error
 
     def _describe_late(self) -> str:
         return (
-            f"MAY STILL ARRIVE at {self._sent.describe()}; {self._file.path.name} tells the next"
+            f"MAY STILL ARRIVE at {self._sent.describe()}; {self.file.path.name} tells the next"
             f" run: {len(self._unanswered)} images, of which nobody has said whether they do"
         )
 
     def _forget(self) -> None:
         self._may_hold_some = False
-        if not self._left_open:
-            self._file.forget(self._sent)
+        if not self.left_open:
+            self.file.forget(self._sent)
 
     def _check_room(self) -> None:
         system, statistics = self.writer.get_system(), self.writer.get_json("/statistics")
-        check_room(system, statistics, len(self._sample.files), self._sample.count_bytes())
+        check_room(system, statistics, len(self.sample.files), self.sample.count_bytes())
 
     def _send(self, way: Callable[[int], float], count: int) -> tuple[float, set[str]]:
         """How long it took, and Orthanc's identifiers of what has arrived."""
         self._may_hold_some = True
-        self._file.add(self._sent)
+        self.file.add(self._sent)
         seconds = way(count)
-        answer = self.writer.get(f"/series/{self._sample.names.series}")
+        answer = self.writer.get(f"/series/{self.sample.names.series}")
         arrived = answer.json()["Instances"] if answer.status_code == 200 else []
         if len(arrived) != count:
             self._unanswered |= self._list_first(count).difference(arrived)
@@ -225,21 +231,21 @@ class Site:
         return seconds, set(arrived)
 
     def _post(self, connections: int, count: int) -> float:
-        images = dict(islice(self._sample.contents.items(), count))
-        seconds = upload_all(self._access, images, min(connections, count), self._unanswered)
+        images = dict(islice(self.sample.contents.items(), count))
+        seconds = upload_all(self.access, images, min(connections, count), self._unanswered)
         self._check_taken("POST /instances", count)
         return seconds
 
     def _store(self, dicom: "Dicom", associations: int, count: int) -> float:
-        files = self._sample.files[:count]
+        files = self.sample.files[:count]
         start = [STORESCU, "-to", "20", "-aet", TITLE, "-aec", dicom.title, dicom.host]
         start += [str(dicom.port)]
         shares = [files[share::associations] for share in range(associations)]
         commands = [[*start, *map(str, share)] for share in shares if share]
-        begun = dict(zip(files, self._sample.contents, strict=False))
+        begun = dict(zip(files, self.sample.contents, strict=False))
         self._unanswered |= self._list_first(count)
         try:
-            limit = max(CLIENT_SECONDS, self._arguments.seconds)
+            limit = max(CLIENT_SECONDS, self.arguments.seconds)
             seconds, _ = run_clients(commands, seconds=limit)
         except ClientError as error:
             if len(commands) == 1:  # of several, it does not tell what all have said
@@ -250,15 +256,15 @@ class Site:
         return seconds
 
     def _list_first(self, count: int) -> set[str]:
-        return set(islice(self._sample.contents, count))
+        return set(islice(self.sample.contents, count))
 
     def _check_taken(self, who: str, count: int) -> None:
         """Raises StrangerError if somebody else has taken them."""
-        names = self._sample.names
+        names = self.sample.names
         if self.writer.get(f"/series/{names.series}").status_code == 404:
             self._unanswered |= self._list_first(count)  # who has them may pass them on
             raise StrangerError(
-                f"{who} has taken an image that is NOT in {self._access.url}: it drops it, gives it"
+                f"{who} has taken an image that is NOT in {self.access.url}: it drops it, gives it"
                 " other names, or is another server, from which the lab removes nothing"
                 f" (--dicom-host, --dicom-port): {names.describe()}"
             )
@@ -266,7 +272,7 @@ class Site:
     def _list_recent(self) -> list[Json]:
         if not self._has_perf:
             return []
-        limit = OTHERS + 2 * len(self._sample.files)
+        limit = OTHERS + 2 * len(self.sample.files)
         return self.writer.get_json("/perf/instances", direction="Receive", limit=limit)
 
     def _ask_perf(self, identifiers: set[str], known: set[tuple[str, str]]) -> Figures:
@@ -419,18 +425,17 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
         raise ClientError("nothing was sent")
 
 
-@contextmanager
 def open_site(
     arguments: argparse.Namespace,
     access: Access,
     names: Names,
     file: SentFile,
     left_open: dict[str, str],
-    folder: Path,
-    _: int,
-) -> Iterator[Bench]:
-    sample = make_sample(names, arguments.images, folder)
+    room: Room,
+) -> Bench:
+    sample = make_sample(names, arguments.images, room.folder)
     site = Site(arguments, access, sample, file, left_open)
+    room.stack.push(site.end)
 
     def enter(_: Factors) -> Entry:
         contestants, declined = {}, describe_obstacles(site.writer)
@@ -445,18 +450,7 @@ def open_site(
                 contestants[name] = partial(site.measure, name, way)
         return Entry(contestants, declined)
 
-    is_interrupted = True
-    try:
-        yield enter
-        is_interrupted = False
-    finally:
-        try:
-            site.leave()
-        except Exception as error:
-            # At once and in full: the page has it shortened, or not at all
-            tell(f"lab: {error}")
-            if not is_interrupted:
-                raise
+    return enter
 
 
 def explain(access: Access, _: Factors, __: Rounds) -> str:

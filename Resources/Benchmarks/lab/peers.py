@@ -13,8 +13,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
@@ -27,7 +26,7 @@ from pydicom.errors import InvalidDicomError
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
@@ -136,35 +135,31 @@ def measure(peer: Peer, images: list[Image]) -> Figures:
     }
 
 
-def start_peer(stack: ExitStack, name: str, plugin: Path, folder: Path) -> Peer:
+def start_peer(room: Room, name: str, plugin: Path, folder: Path) -> Peer:
     folder.mkdir()
     if name in PROGRAMS:
         port = find_free_port()
         command = PROGRAMS[name](str(port), folder)
-        return make_program_peer(stack.enter_context(Receiver(port, command)), folder)
+        return make_program_peer(room.enter(Receiver(port, command)), folder)
     plugins = [plugin] if name == TUNED else []
-    return make_orthanc_peer(stack.enter_context(OrthancServer(folder, plugins=plugins)))
+    return make_orthanc_peer(room.enter(OrthancServer(folder, plugins=plugins)))
 
 
-@contextmanager
-def open_bench(
-    arguments: argparse.Namespace, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_bench(arguments: argparse.Namespace, images: list[Image], room: Room) -> Bench:
     def enter(_: Factors) -> Entry:
         contestants, declined = {}, {}
         for number, name in enumerate(arguments.receivers):
-            if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", folder)[0]):
+            if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", room.folder)[0]):
                 declined[name] = (
                     "it is not there: Resources/Benchmarks/install-dicom-rs.sh builds it"
                 )
                 continue
-            peer = start_peer(stack, name, arguments.plugin, folder / str(number))
+            peer = start_peer(room, name, arguments.plugin, room.folder / str(number))
             measure(peer, images[:2])  # to warm up
             contestants[name] = partial(measure, peer, images)
         return Entry(contestants, declined)
 
-    with ExitStack() as stack:
-        yield enter
+    return enter
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:

@@ -10,8 +10,7 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from mmap import ACCESS_READ, mmap
@@ -27,7 +26,7 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from harness.transcoding import JPEG_LOSSLESS_SV1
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
@@ -269,11 +268,9 @@ def copy_files(images: list[Image], folder: Path) -> Path:
     return files
 
 
-def list_file_ways(
-    stack: ExitStack, images: list[Image], files: Path, folder: Path
-) -> dict[str, Way]:
+def list_file_ways(room: Room, images: list[Image], files: Path) -> dict[str, Way]:
     """By nginx, and by vsftpd if it is there."""
-    url, pid = stack.enter_context(serve_files(files, folder / "nginx"))
+    url, pid = room.enter(serve_files(files, room.folder / "nginx"))
     urls = [f"{url}/{image.path.name}" for image in images]
     count_one = partial(count_one_file, images)
     ways = {
@@ -282,7 +279,7 @@ def list_file_ways(
         NGINX_FILE: Way(partial(use_curl, [f"{url}/{ONE_FILE}"], 1), pid, count_one),
     }
     if not ftp.find_obstacle():
-        url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
+        url, _ = room.enter(ftp.serve_files(files, room.folder / "vsftpd"))
         get = partial(use_ftp, url, [image.path.name for image in images])
         get_one = partial(use_ftp, url, [ONE_FILE])
         ways[FTP] = Way(get, None, count_files, is_timed=True)
@@ -290,88 +287,75 @@ def list_file_ways(
     return ways
 
 
-@contextmanager
 def open_bench(
-    plugin: Path, images: list[Image], server_name: str, cache: str, folder: Path, _: int
-) -> Iterator[Bench]:
-    if cache == ON_DISK and is_in_memory(folder):
+    plugin: Path, images: list[Image], server_name: str, cache: str, room: Room
+) -> Bench:
+    if cache == ON_DISK and is_in_memory(room.folder):
         reason = "its storage is in memory; --storage names a folder on a disk"
-        yield lambda _: Entry({}, {cache: reason})
-        return
+        return lambda _: Entry({}, {cache: reason})
     port = find_free_port()
     plugins = [DICOMWEB_PLUGIN, *([plugin] if server_name == TUNED else [])]
     options = {"DicomModalities": {"mover": describe_modality(port, MOVER)}, **OPTIONS[cache]}
-    with ExitStack() as stack:
-        server = OrthancServer(folder / "tested", plugins=plugins, options=options)
-        stack.enter_context(server)
-        use_http(server, images, 2)()
-        check_images(server, images)
-        compressed = []
-        if server_name == TUNED:
-            opened = open_compressed(plugin, images, folder, cache)
-            compressed.append(stack.enter_context(opened))
+    server = OrthancServer(room.folder / "tested", plugins=plugins, options=options)
+    room.enter(server)
+    use_http(server, images, 2)()
+    check_images(server, images)
+    compressed = []
+    if server_name == TUNED:
+        compressed.append(start_compressed(room, plugin, images, cache))
 
-        def enter(_: Factors) -> Entry:
-            files = copy_files(images, folder)
-            one = files / ONE_FILE  # as report 003 had it
-            one.write_bytes(b"".join(image.read_bytes() for image in images))
-            one.chmod(0o644)
-            obstacle = ftp.find_obstacle()
-            ways = {
-                **list_ways(server, port),
-                **list_archive_ways(server, compressed, images),
-                **list_file_ways(stack, images, files, folder),
-            }
-            folders = [one.storage for one in (server, *compressed)]
-            store = Store([*folders, files], cache == CACHED)
-            return Entry(
-                {name: partial(measure, way, images, store) for name, way in ways.items()},
-                {FTP: obstacle} if obstacle else {},
-            )
+    def enter(_: Factors) -> Entry:
+        files = copy_files(images, room.folder)
+        one = files / ONE_FILE  # as report 003 had it
+        one.write_bytes(b"".join(image.read_bytes() for image in images))
+        one.chmod(0o644)
+        obstacle = ftp.find_obstacle()
+        ways = {
+            **list_ways(server, port),
+            **list_archive_ways(server, compressed, images),
+            **list_file_ways(room, images, files),
+        }
+        folders = [one.storage for one in (server, *compressed)]
+        store = Store([*folders, files], cache == CACHED)
+        return Entry(
+            {name: partial(measure, way, images, store) for name, way in ways.items()},
+            {FTP: obstacle} if obstacle else {},
+        )
 
-        yield enter
+    return enter
 
 
-@contextmanager
-def open_compressed(
-    plugin: Path, images: list[Image], folder: Path, cache: str
-) -> Iterator[OrthancServer]:
+def start_compressed(room: Room, plugin: Path, images: list[Image], cache: str) -> OrthancServer:
     transcoding = {"Engine": "native", "TransferSyntax": JPEG_LOSSLESS_SV1}
     perf = {"Tuning": {"IngestTranscoding": transcoding}}
-    server = OrthancServer(folder / "compressed", [plugin], perf, OPTIONS[cache])
-    with server:
-        use_http(server, images, 2)()
-        check_stored(server, len(images))
-        check_syntax(server, JPEG_LOSSLESS_SV1)
-        yield server
+    server = OrthancServer(room.folder / "compressed", [plugin], perf, OPTIONS[cache])
+    room.enter(server)
+    use_http(server, images, 2)()
+    check_stored(server, len(images))
+    check_syntax(server, JPEG_LOSSLESS_SV1)
+    return server
 
 
-@contextmanager
-def open_index_bench(
-    plugin: Path, images: list[Image], stored: int, folder: Path, _: int
-) -> Iterator[Bench]:
+def open_index_bench(plugin: Path, images: list[Image], stored: int, room: Room) -> Bench:
     """The images in a store with so many other instances, of which the database alone knows."""
-    server = OrthancServer(folder / "tested", plugins=[DICOMWEB_PLUGIN, plugin])
+    server = OrthancServer(room.folder / "tested", plugins=[DICOMWEB_PLUGIN, plugin])
+    room.enter(server)
+    use_http(server, make_series("retrieve-other", 1), 1)()
+    server.stop()
+    fill_index(server.storage / "index", stored)
     server.start()
-    try:
-        use_http(server, make_series("retrieve-other", 1), 1)()
-        server.stop()
-        fill_index(server.storage / "index", stored)
-        server.start()
-        use_http(server, images, 2)()
+    use_http(server, images, 2)()
 
-        def enter(factors: Factors) -> Entry:
-            if factors["Index"] == WITH_INDEX:
-                server.stop()
-                make_lookup_index(server.storage / "index")
-                server.start()
-            store = Store([server.storage], is_cached=True)
-            ways = list_index_ways(server, images)
-            return Entry({name: partial(measure, way, images, store) for name, way in ways.items()})
+    def enter(factors: Factors) -> Entry:
+        if factors["Index"] == WITH_INDEX:
+            server.stop()
+            make_lookup_index(server.storage / "index")
+            server.start()
+        store = Store([server.storage], is_cached=True)
+        ways = list_index_ways(server, images)
+        return Entry({name: partial(measure, way, images, store) for name, way in ways.items()})
 
-        yield enter
-    finally:
-        server.stop()
+    return enter
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:

@@ -9,7 +9,7 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -17,7 +17,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from lab.cells import Bench, Stage, take_turns
+from lab.cells import Bench, Room, Stage, take_turns
 from lab.machine import get_load
 from lab.places import hide_places
 from lab.processes import ClientError
@@ -190,9 +190,9 @@ class Runner:
     def _open(self, stage: Stage, number: int) -> Iterator[Bench]:
         with (
             TemporaryDirectory(prefix="lab-", dir=self._storage) as folder,
-            stage.open(Path(folder), number) as bench,
+            ExitStack() as stack,
         ):
-            yield bench
+            yield stage.open(Room(Path(folder), number, stack))
 
     def _measure(self, stage: Stage, bench: Bench, cell: Cell, number: int) -> None:
         begin = time.monotonic()

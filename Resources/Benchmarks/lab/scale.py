@@ -9,9 +9,9 @@ plugin has nothing to win.
 import argparse
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -28,7 +28,7 @@ from harness.process import (
     get_peak_bytes,
     list_children,
 )
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import read_first_match
 from lab.options import add_plan, make_series
 from lab.overhead import NO_DELAY, SAME_SOCKETS
@@ -71,7 +71,7 @@ class NoRoomError(ClientError):
 
 
 # Makes what an axis is about at a place, and returns the load to measure there
-Prepare = Callable[[argparse.Namespace, float, OrthancServer, Path, ExitStack], Load]
+Prepare = Callable[[argparse.Namespace, float, OrthancServer, Room], Load]
 
 
 @dataclass(frozen=True)
@@ -98,22 +98,22 @@ def load_series(arguments: argparse.Namespace, server: OrthancServer) -> Load:
 
 
 def prepare_stored(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
+    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Room
 ) -> Load:
     check_stored(server, int(place))  # put there before the server was started
     return load_series(arguments, server)
 
 
 def prepare_idle(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Path, stack: ExitStack
+    arguments: argparse.Namespace, place: float, server: OrthancServer, room: Room
 ) -> Load:
     for _number in range(int(place)):
-        stack.callback(wire.associate(server, b"IDLE").close)
+        room.stack.callback(wire.associate(server, b"IDLE").close)
     return load_series(arguments, server)
 
 
 def prepare_senders(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
+    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Room
 ) -> Load:
     """The same images at each place, as many as give each sender two."""
     senders = int(place)
@@ -123,7 +123,7 @@ def prepare_senders(
 
 
 def prepare_size(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, folder: Path, *_: object
+    arguments: argparse.Namespace, place: float, server: OrthancServer, room: Room
 ) -> Load:
     size = place * 1e6
     meminfo = Path("/proc/meminfo").read_text("ascii")
@@ -133,6 +133,7 @@ def prepare_size(
     frames = round(size / FRAME_BYTES)
     rows = FRAME_ROWS if frames else int((size / 2) ** 0.5)
     images = []
+    folder = room.folder / "images"
     folder.mkdir(exist_ok=True)
     for number in range(max(1, min(arguments.images, int(BLOCK_BYTES / size)))):
         path = folder / f"{number:04}.dcm"
@@ -186,7 +187,7 @@ class Callers:
         return time.monotonic() - begin
 
 
-def prepare_peers(_: argparse.Namespace, place: float, server: OrthancServer, *__: object) -> Load:
+def prepare_peers(_: argparse.Namespace, place: float, server: OrthancServer, __: Room) -> Load:
     callers = Callers(server, int(place))
     callers.make_known()
     return Load(callers.send, NAMES, PATIENT)
@@ -241,46 +242,36 @@ def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
     return figures
 
 
-@contextmanager
-def open_pair(
-    arguments: argparse.Namespace, name: str, place: float, folder: Path, number: int
-) -> Iterator[Bench]:
+def open_pair(arguments: argparse.Namespace, name: str, place: float, room: Room) -> Bench:
     """Both servers, started anew; who is started first changes from round to round."""
     perf = {**SAME_SOCKETS, "MaximumPeers": arguments.maximum_peers}
     kinds: dict[str, dict[str, Any]] = {
         WITHOUT: {},
         WITH: {"plugins": [arguments.plugin], "perf": perf},
     }
+    room.enter(allow_descriptors(DESCRIPTORS))
+    servers: dict[str, OrthancServer] = {}
+    for who in list(kinds) if room.number % 2 == 0 else reversed(kinds):
+        home = room.folder / ("with" if who == WITH else "without")
+        if name == "stored":
+            copy_store(int(place), home / "storage", arguments.fill_seconds)
+        server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
+        servers[who] = room.enter(server)
 
-    with allow_descriptors(DESCRIPTORS), ExitStack() as stack:
-        servers: dict[str, OrthancServer] = {}
-        problem = ""
-        try:
-            for who in list(kinds) if number % 2 == 0 else reversed(kinds):
-                home = folder / ("with" if who == WITH else "without")
-                if name == "stored":
-                    copy_store(int(place), home / "storage", arguments.fill_seconds)
-                server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
-                servers[who] = stack.enter_context(server)
-        except ClientError as error:
-            problem = str(error)
+    def enter(_: Factors) -> Entry:
+        contestants = {}
+        for who in kinds:
+            server = servers[who]
+            try:
+                load = AXES[name].prepare(arguments, place, server, room)
+            except NoRoomError as error:
+                return Entry({}, {f"{place:g} {AXES[name].unit}": str(error)})
+            contestants[who] = partial(measure, server, load, who == WITH)
+        for measure_once in contestants.values():
+            measure_once()  # to warm up
+        return Entry(contestants)
 
-        def enter(_: Factors) -> Entry:
-            if problem:
-                raise ClientError(problem)
-            contestants = {}
-            for who in kinds:
-                server = servers[who]
-                try:
-                    load = AXES[name].prepare(arguments, place, server, folder / "images", stack)
-                except NoRoomError as error:
-                    return Entry({}, {f"{place:g} {AXES[name].unit}": str(error)})
-                contestants[who] = partial(measure, server, load, who == WITH)
-            for measure_once in contestants.values():
-                measure_once()  # to warm up
-            return Entry(contestants)
-
-        yield enter
+    return enter
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:

@@ -2,8 +2,7 @@
 """DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from harness.metrics import scrape
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
 from harness.tuning import tune_sockets
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.kinds import describe_kind
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import check_images, count_instances
@@ -57,29 +56,23 @@ def name_storescu(senders: int) -> str:
     return f"{senders} storescu → Orthanc"
 
 
+@dataclass
 class Site:
     """The tested server, with the plugin, and an Orthanc as it comes that sends to it."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        arguments: argparse.Namespace,
-        program: Path,
-        images: list[Image],
-        folder: Path,
-    ) -> None:
-        self._arguments = arguments
-        self._program = program
-        self.images = images
-        self._certificate = make_certificate(folder) if arguments.tls else None
+    arguments: argparse.Namespace
+    program: Path
+    images: list[Image]
+    room: Room
+
+    def __post_init__(self) -> None:
+        has_tls = self.arguments.tls
+        self._certificate = make_certificate(self.room.folder) if has_tls else None
         tls = self._certificate.get_dcmtk_arguments() if self._certificate else []
-        receiver = stack.enter_context(StoreScp(find_free_port(), *tls))
-        self.tested = stack.enter_context(
-            self._make_server(folder / "tested", [arguments.plugin], "storescp", receiver.port)
-        )
-        self.plain = stack.enter_context(
-            self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
-        )
+        receiver = self.room.enter(StoreScp(find_free_port(), *tls))
+        plugins = [self.arguments.plugin]
+        self.tested = self._start("tested", plugins, "storescp", receiver.port)
+        self.plain = self._start("plain", [], "tested", self.tested.dicom_port)
 
     def enter(self, factors: Factors) -> Entry:
         name = factors["Scenario"]
@@ -95,9 +88,9 @@ class Site:
         receive = partial(Scenario, prepare=self.tested.delete_all)
         ways = {
             name_storescu(senders): lambda senders=senders: receive(use_storescu(target, senders))
-            for senders in self._arguments.senders
+            for senders in self.arguments.senders
         }
-        dicom_rs = self._arguments.dicom_rs
+        dicom_rs = self.arguments.dicom_rs
         return {
             **ways,
             SCENARIOS["pynetdicom"]: lambda: receive(use_pynetdicom(target)),
@@ -113,20 +106,20 @@ class Site:
     def _find_obstacle(self) -> str | None:
         if self._certificate is not None:
             return "dicom-storescu is installed without TLS"
-        if not self._arguments.dicom_rs.exists():
+        if not self.arguments.dicom_rs.exists():
             return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
         return None
 
-    def _make_server(
-        self, folder: Path, plugins: list[Path], modality: str, port: int
-    ) -> OrthancServer:
+    def _start(self, name: str, plugins: list[Path], modality: str, port: int) -> OrthancServer:
         certificate: Certificate | None = self._certificate
         options = certificate.get_dicom_options() if certificate is not None else {}
         # pynetdicom's sender shows no certificate
         options["DicomTlsRemoteCertificateRequired"] = False
         remote = describe_modality(port, modality.upper(), certificate is not None)
         options["DicomModalities"] = {modality: remote}
-        return OrthancServer(folder, plugins=plugins, options=options, program=self._program)
+        folder, program = self.room.folder / name, self.program
+        server = OrthancServer(folder, plugins=plugins, options=options, program=program)
+        return self.room.enter(server)
 
     def _fill(self, server: OrthancServer) -> OrthancServer:
         if count_instances(server) != len(self.images):
@@ -150,12 +143,10 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
     }
 
 
-@contextmanager
 def open_site(
-    arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
-    with ExitStack() as stack:
-        yield Site(stack, arguments, program, images, folder).enter
+    arguments: argparse.Namespace, program: Path, images: list[Image], room: Room
+) -> Bench:
+    return Site(arguments, program, images, room).enter
 
 
 def name_kinds(programs: list[Path]) -> list[str]:

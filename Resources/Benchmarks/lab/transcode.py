@@ -10,8 +10,6 @@ import argparse
 import subprocess
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +17,7 @@ from pathlib import Path
 import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_file, describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import ClientError
@@ -131,15 +129,12 @@ def has_pixels(path: Path) -> bool:
         return False
 
 
-@contextmanager
-def open_bench(
-    arguments: argparse.Namespace, sets: dict[str, list[Path]], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_bench(arguments: argparse.Namespace, sets: dict[str, list[Path]], room: Room) -> Bench:
     prepared = {
-        name: prepare(files, folder / f"files-{number}")
+        name: prepare(files, room.folder / f"files-{number}")
         for number, (name, files) in enumerate(sets.items())
     }
-    yield partial(enter, arguments, prepared)
+    return partial(enter, arguments, prepared)
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:

@@ -6,17 +6,14 @@ IngestTranscoding can only be configured, so that it gets a server of its own fo
 """
 
 import argparse
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.options import add_plan, make_series
 from lab.processes import (
     ClientError,
@@ -113,19 +110,18 @@ def enter(
     return Entry(contestants, declined)
 
 
-@contextmanager
 def open_bench(
-    plugin: Path, target: str, engines: list[str], images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
+    arguments: argparse.Namespace, target: str, images: list[Image], room: Room
+) -> Bench:
     """Of Orthanc's own transcoding by its own DCMTK, the plugin only serves the sockets."""
     options = {"IngestTranscoding": TARGETS[target], "BuiltinDecoderTranscoderOrder": "Before"}
-    with ExitStack() as stack:
-        tested = stack.enter_context(OrthancServer(folder / "tested", plugins=[plugin]))
-        own = None
-        if target in WRITTEN_BY_ORTHANC:
-            own = OrthancServer(folder / "own", plugins=[plugin], options=options)
-            stack.enter_context(own)
-        yield partial(enter, tested, own, engines, images)
+    plugins = [arguments.plugin]
+    tested = room.enter(OrthancServer(room.folder / "tested", plugins=plugins))
+    own = None
+    if target in WRITTEN_BY_ORTHANC:
+        own = OrthancServer(room.folder / "own", plugins=plugins, options=options)
+        room.enter(own)
+    return partial(enter, tested, own, arguments.engines, images)
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
@@ -135,7 +131,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         cells = [
             {"Target": target, "Senders": f"{senders} storescu"} for senders in arguments.senders
         ]
-        bench = partial(open_bench, arguments.plugin, target, arguments.engines, images)
+        bench = partial(open_bench, arguments, target, images)
         stages.append(Stage(cells, bench, arguments.turns, arguments.seconds))
     return stages
 

@@ -11,15 +11,13 @@ sent counts.
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Room, Rounds, Stage, Turn
 from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
@@ -68,19 +66,14 @@ CIFS_PUBLISHED = {
 }
 
 
-@contextmanager
-def open_site(
-    arguments: argparse.Namespace, line: Line, findings: Findings, folder: Path, _: int
-) -> Iterator[Bench]:
+def open_site(arguments: argparse.Namespace, line: Line, findings: Findings, room: Room) -> Bench:
     known = list_congestion_controls()
     obstacle = find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
     if line.congestion not in known:
         obstacle = f"this kernel has {', '.join(known)}"
     if obstacle:
-        yield lambda factors: Entry({}, {factors["Protocol"]: obstacle})
-        return
-    with ExitStack() as stack:
-        yield Site(stack, arguments, line, findings, folder).enter
+        return lambda factors: Entry({}, {factors["Protocol"]: obstacle})
+    return Site(arguments, line, findings, room).enter
 
 
 def list_lines(arguments: argparse.Namespace) -> list[Line]:

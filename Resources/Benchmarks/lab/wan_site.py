@@ -5,7 +5,6 @@ here, their clients, and an Orthanc that forwards, at the far end."""
 import argparse
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
 from harness.receivers import describe_modality, send
 from harness.tuning import tune_sockets
-from lab.cells import Entry, Factors, Figures
+from lab.cells import Entry, Factors, Figures, Room
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
@@ -91,26 +90,21 @@ def list_limits(advice: list[Json]) -> list[float]:
     ]
 
 
+@dataclass
 class Site:
-    """All that one line needs, each server from its first cell on, as long as the stack is open."""
+    """All that one line needs, each server from its first cell on."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        arguments: argparse.Namespace,
-        line: Line,
-        findings: Findings,
-        folder: Path,
-    ) -> None:
-        self._stack = stack
-        self._arguments = arguments
-        self._line = line
-        self._findings = findings
-        self._folder = folder
-        self._images = make_series("wan", arguments.images)
+    arguments: argparse.Namespace
+    line: Line
+    findings: Findings
+    room: Room
+
+    def __post_init__(self) -> None:
+        line = self.line
+        self._images = make_series("wan", self.arguments.images)
         self._size = sum(image.get_size() for image in self._images) / len(self._images)
-        stack.enter_context(private_network())
-        self._distance = stack.enter_context(
+        self.room.enter(private_network())
+        self._distance = self.room.enter(
             Distance(line.round_trip, line.loss, line.mtu, line.rate, line.congestion)
         )
         line.write_settings()
@@ -125,7 +119,7 @@ class Site:
             return Entry({}, {protocol: obstacle})
         images = self._images[: self._count_images(protocol)]
         ways = self._list_ways(protocol)
-        if self._line.round_trip * 1000 <= self._arguments.base:  # beyond, it would take long
+        if self.line.round_trip * 1000 <= self.arguments.base:  # beyond, it would take long
             first = next(iter(ways.values()))  # to warm up; the others have the same programs
             first.prepare()
             first.send(images[:1])
@@ -138,7 +132,7 @@ class Site:
 
     def _count_images(self, protocol: str) -> int:
         """As many as take the time of a transfer; more where those are few, or with loss."""
-        arguments, line = self._arguments, self._line
+        arguments, line = self.arguments, self.line
         senders = SENDERS.get(protocol, 1)
         each = line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
         if line.loss:
@@ -158,19 +152,19 @@ class Site:
         seconds = way.send(images)
         way.check(len(images))
         trips, senders = ROUND_TRIPS[protocol], SENDERS.get(protocol, 1)
-        mathis = self._line.get_mathis_limit()
+        mathis = self.line.get_mathis_limit()
         bits = sum(image.get_size() for image in images) * 8 / 1e6
         sent = len(images) * way.size * 8 / 1e6
-        waits = (len(images) / senders * trips + SET_UP) * self._line.round_trip
-        each = self._line.predict(way.size, trips, senders)
-        least = len(images) * way.size * 8 / self._line.rate
+        waits = (len(images) / senders * trips + SET_UP) * self.line.round_trip
+        each = self.line.predict(way.size, trips, senders)
+        least = len(images) * way.size * 8 / self.line.rate
         return {
             "speed": bits / seconds,
             **({} if way.size == self._size else {"on the wire": sent / seconds}),
             "without waits": bits / max(seconds - waits, least),
             "throughput": len(images) / seconds,
             "images": len(images),
-            "window / round trip": self._line.get_window_limit() / 1e6,
+            "window / round trip": self.line.get_window_limit() / 1e6,
             "prediction": self._size * 8 / each / 1e6,
             **({"Mathis": mathis / 1e6} if mathis else {}),
             **self._ask_for_advice(protocol, name, way, len(images)),
@@ -229,7 +223,7 @@ class Site:
         for other in PRESETS.values():
             if other != preset:
                 tune_sockets(server, Preset=other)
-        buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
+        buffer = {"ReceiveBuffer": self.line.buffer} if self.line.buffer else {}
         tune_sockets(server, Preset=preset, **buffer)
 
     def _ask_for_advice(self, protocol: str, name: str, way: Way, count: int) -> Figures:
@@ -237,12 +231,12 @@ class Site:
         read = way.read_advice
         if read is None:
             return {}
-        if self._line.buffer and count >= ADVISED:
+        if self.line.buffer and count >= ADVISED:
             wait_until(lambda: bool(list_limits(read())), LIMIT_SECONDS)
         elif count >= LEAST_ADVISED:
             wait_until(lambda: bool(read()), ADVICE_SECONDS)
         advice = read()
-        of_turns = self._findings.setdefault(protocol, {}).setdefault(name, [])
+        of_turns = self.findings.setdefault(protocol, {}).setdefault(name, [])
         of_turns.append({found["ID"] for found in advice})
         limits = list_limits(advice)
         return {"advisor": min(limits) * 8 / 1e6} if limits else {}
@@ -280,7 +274,7 @@ class Site:
     def _far_images(self) -> list[tuple[list[str], float]]:
         """Two series at the far end, as received and compressed: their instances, and an image's
         size."""
-        compressed = make_series("wan-compressed", self._arguments.images)
+        compressed = make_series("wan-compressed", self.arguments.images)
         forms = ((self._images, ""), (compressed, LOSSLESS))
         far = self._far
         with self._distance.at_far_end():
@@ -303,7 +297,7 @@ class Site:
         return identifiers, sum(sizes) / len(sizes)
 
     def _make_upload(self, url: str, arguments: list[str]) -> Way:
-        configuration = self._folder / "upload.curl"
+        configuration = self.room.folder / "upload.curl"
 
         def send_images(images: list[Image]) -> float:
             transfer = [f'url = "{url}/instances"', "fail", "silent", "show-error", 'noproxy = "*"']
@@ -321,15 +315,15 @@ class Site:
 
     def _make_https_upload(self) -> Way:
         certificate = self._certificate
-        server = proxy.serve_tls(self._near, certificate, self._folder / "tls", NEAR)
-        port = self._stack.enter_context(server).rpartition(":")[2]
+        server = proxy.serve_tls(self._near, certificate, self.room.folder / "tls", NEAR)
+        port = self.room.enter(server).rpartition(":")[2]
         arguments = [f'cacert = "{certificate.certificate}"']
         arguments += [f'connect-to = "127.0.0.1:{port}:{NEAR}:{port}"']  # as the certificate says
         return self._make_upload(f"https://127.0.0.1:{port}", arguments)
 
     def _make_download(self, server: "proxy | ftp") -> Way:
-        folder = self._folder / server.__name__.rpartition(".")[2]
-        url, _ = self._stack.enter_context(server.serve_files(self._files, folder, NEAR))
+        folder = self.room.folder / server.__name__.rpartition(".")[2]
+        url, _ = self.room.enter(server.serve_files(self._files, folder, NEAR))
         counted: list[tuple[int, int]] = []
 
         def send_images(images: list[Image]) -> float:
@@ -349,8 +343,8 @@ class Site:
 
     def _make_share(self) -> Way:
         """Its own clock leaves out that smbclient starts and logs in, as a mounted share has."""
-        share = smb.serve_files(self._files, self._folder / "share", NEAR, self._line.buffer)
-        start = self._stack.enter_context(share)
+        share = smb.serve_files(self._files, self.room.folder / "share", NEAR, self.line.buffer)
+        start = self.room.enter(share)
         counted: list[tuple[int, int]] = []
 
         def send_images(images: list[Image]) -> float:
@@ -383,7 +377,7 @@ class Site:
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return make_certificate(self._folder)
+        return make_certificate(self.room.folder)
 
     @cached_property
     def _near(self) -> OrthancServer:
@@ -401,10 +395,12 @@ class Site:
 
     @cached_property
     def _files(self) -> Path:
-        return copy_files(self._images, self._folder)
+        return copy_files(self._images, self.room.folder)
 
     def _start(self, name: str, options: dict[str, object]) -> OrthancServer:
         server = OrthancServer(
-            self._folder / name, plugins=[self._arguments.plugin], options={**REACHABLE, **options}
+            self.room.folder / name,
+            plugins=[self.arguments.plugin],
+            options={**REACHABLE, **options},
         )
-        return self._stack.enter_context(server)
+        return self.room.enter(server)
