@@ -18,6 +18,7 @@ from lab import (
     dashboard,
     dcmtk_sockets,
     ingest,
+    machine,
     overhead,
     own,
     peers,
@@ -30,14 +31,6 @@ from lab import (
 )
 from lab.cells import Experiment, Stage
 from lab.charts import Charts
-from lab.machine import (
-    describe_machine,
-    describe_plugin,
-    describe_storage,
-    fingerprint_lab,
-    fingerprint_place,
-    fingerprint_program,
-)
 from lab.options import ROOT
 from lab.pages import fill, keep
 from lab.places import hide_path, hide_words, identify_path
@@ -73,7 +66,6 @@ PLACES = (
 )
 
 OTHER_ORTHANC = "PERF_ORTHANC"  # of the harness
-RUN = ROOT / "Resources" / "Benchmarks" / "run.sh"
 
 # What an interrupted run needs to go on
 GOES_ON = {
@@ -152,26 +144,26 @@ def tell_need(words: Sequence[str]) -> None:
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
     experiment = EXPERIMENTS[arguments.command]
     if not experiment.is_local:
-        machine = {key: fact for key, fact in describe_machine().items() if key != "Orthanc"}
-        return {"Client": "this machine", **machine}
+        facts = {"Client": "this machine", **machine.describe_machine()}
+        return {key: fact for key, fact in facts.items() if key != "Orthanc"}
     return {
-        **describe_machine(),
-        "Storage": describe_storage(storage),
-        "Plugin": describe_plugin(arguments.plugin),
+        **machine.describe_machine(),
+        "Storage": machine.describe_storage(storage),
+        "Plugin": machine.describe_plugin(arguments.plugin),
         **experiment.facts(arguments),
     }
 
 
 def take_fingerprints(arguments: argparse.Namespace, storage: Path) -> dict[str, str]:
     """What no version tells, and no option."""
-    prints = {"the lab's code": fingerprint_lab()}
+    prints = {"the lab's code": machine.fingerprint_lab()}
     if not EXPERIMENTS[arguments.command].is_local:
         return prints
     programs = vars(arguments).get("orthanc") or [ORTHANC]
-    prints["Orthanc's file"] = ", ".join(map(fingerprint_program, programs))
-    prints["--storage"] = fingerprint_place(storage)
+    prints["Orthanc's file"] = ", ".join(map(machine.fingerprint_program, programs))
+    prints["--storage"] = machine.fingerprint_place(storage)
     if "disk" in arguments:
-        prints["--disk"] = fingerprint_place(arguments.disk)
+        prints["--disk"] = machine.fingerprint_place(arguments.disk)
     return prints
 
 
@@ -181,15 +173,6 @@ def describe_command(words: Sequence[str]) -> str:
     if OTHER_ORTHANC in os.environ:
         command.insert(0, f"{OTHER_ORTHANC}={hide_path(Path(os.environ[OTHER_ORTHANC]))}")
     return shlex.join(command)
-
-
-def describe_continuation(words: Sequence[str], resume: Path | None, is_local: bool) -> str:
-    """The whole command that goes on with this run, for the terminal: it names what it needs."""
-    names = (OTHER_ORTHANC, "PERF_PLUGIN") if is_local else ()
-    chosen = {name: os.environ[name] for name in names if name in os.environ}
-    before = "".join(f"{name}={shlex.quote(value)} " for name, value in chosen.items())
-    more = [] if resume is None else ["--resume", str(resume)]
-    return before + shlex.join([str(RUN), *words, *more])
 
 
 def to_json(option: object) -> object:
@@ -216,14 +199,8 @@ def find_difference(old: Results, new: Results) -> str:
     """Why the old run cannot be gone on with, or nothing."""
     if old.experiment != new.experiment:
         return f"it is of {old.experiment}"
-    for kind, before, now in (
-        ("option", old.options, new.options),
-        ("machine", old.machine, new.machine),
-        ("fingerprint", old.fingerprints, new.fingerprints),
-    ):
-        for key in before | now:
-            if before.get(key) != now.get(key):
-                return f"its {kind} {key} was {before.get(key)}, and is {now.get(key)} now"
+    for kind, name, before, now in old.list_differences(new):
+        return f"its {kind.lower()} {name} was {before}, and is {now} now"
     if [cell.factors for cell in old.cells] != [cell.factors for cell in new.cells]:
         return "its cells are others"
     return ""
@@ -275,11 +252,9 @@ def run(arguments: argparse.Namespace) -> str | int | None:
         if results is None:
             print("\nEnded. Nothing was measured.")
             return 130
-        needs = None if experiment.goes_on or arguments.resume else path
-        print(f"\nEnded. What was measured is in {path}. To go on:")
-        print(f"    {describe_continuation(sys.argv[1:], needs, experiment.is_local)}")
-        print("The page of what there is:")
-        print(f"    {shlex.join([str(RUN), 'report', str(path)])}")
+        needs = "" if experiment.goes_on or arguments.resume else f" with --resume {path}"
+        print(f"\nEnded. What was measured is in {path}. The same command{needs} goes on.")
+        print(f"The page of what there is: run.sh report {path}")
         return 130
     finally:
         end_children()

@@ -107,11 +107,7 @@ class Experiment:
 
 
 def take_turns(
-    contestants: Contestants,
-    stage: Stage,
-    seconds: float,
-    number: int = 0,
-    after_turn: Callable[[], None] = lambda: None,
+    contestants: Contestants, stage: Stage, seconds: float, number: int = 0
 ) -> list[Turn]:
     """A B C, C B A, A B C, …, in odd rounds the other way round: drift cancels out."""
     deadline = time.monotonic() + seconds
@@ -123,5 +119,4 @@ def take_turns(
         order = names if (number + len(found)) % 2 == 0 else names[::-1]
         measured = {name: contestants[name]() for name in order}
         found.append({name: measured[name] for name in names})
-        after_turn()
     return found

@@ -9,7 +9,6 @@ numbers in parallel that it has, others fewer.
 
 import argparse
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.clients import upload
 from harness.images import Image
 from harness.metrics import INSTANCES, STALLS, Metrics, scrape, scrape_when_counted
 from harness.orthanc import OrthancServer
@@ -26,33 +24,15 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
-from lab import phases, tables
+from lab import phases, senders, tables
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage, Turn
 from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
 from lab.phases import PHASES, share_phases
-from lab.processes import (
-    ClientError,
-    check_images,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-)
+from lab.processes import ClientError, check_images, check_stored, check_syntax, watch_processor
 from lab.results import Cell, Results
-from lab.senders import (
-    Send,
-    Target,
-    use_curl,
-    use_dcmsend,
-    use_dicom_rs,
-    use_gdcmscu,
-    use_http,
-    use_movescu,
-    use_pynetdicom,
-    use_storescu,
-)
+from lab.senders import Send, Target, use_http, use_storescu
 from lab.stalls import DICOM_RS, PRESETS, STOCK, TUNED
 
 STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
@@ -102,8 +82,6 @@ FIRST_TURNS, MOST_TURNS = 3, 9
 OF_BASE = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
 SENDERS = [*OF_BASE, HTTP_GZIP, MOVE_NO_NAGLE]
 NAGLE_OFF = {"TCP_NODELAY": "1"}  # DCMTK's own switch
-GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
-GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
 DICOM_THREADS = "DicomThreadsCount"
 
 
@@ -158,7 +136,7 @@ class Site:
             )
             return Entry({}, {sender: reason})
         if sender == HTTP_GZIP:  # which Orthanc does with small answers before 1.12.2
-            answer = self._tested.get("/system", headers=GZIP)
+            answer = self._tested.get("/system", headers=senders.GZIP)
             if answer.headers.get("Content-Encoding") != "gzip":
                 return Entry({}, {sender: "this Orthanc compresses no such answer"})
         if engine := self.setup.engine:
@@ -185,13 +163,13 @@ class Site:
         if not self.setup.resends:
             self._tested.delete_all()
 
-    def _measure(self, send: Send, senders: int, preset: str) -> Figures:
+    def _measure(self, send: Send, parallel: int, preset: str) -> Figures:
         server, count = self._tested, len(self._images)
         tune_sockets(server, Preset=preset)
         self._clear()
-        before, used = scrape(server), read_processor_times(server.pid)
+        before, processor = scrape(server), watch_processor(server.pid)
         seconds = send()
-        processor = get_time_since(used, server.pid)
+        used = processor()
         after = scrape_when_counted(server, int(before.sum(INSTANCES)) + count)
         counted = after.sum(INSTANCES) - before.sum(INSTANCES)
         if counted != count:
@@ -203,27 +181,27 @@ class Site:
             check_images(server, self._images)
         return {
             "throughput": count / seconds,
-            "an instance": senders * seconds / count * 1000,
+            "an instance": parallel * seconds / count * 1000,
             "stalls": (after.sum(STALLS) - before.sum(STALLS)) / count,
-            "processor time": processor / count * 1000,
+            "processor time": used / count * 1000,
             **share_phases(sum_phases(before, after), count),
         }
 
-    def _make_ways(self, senders: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
+    def _make_ways(self, count: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
         source, tested = self._source, self._tested
         target = Target(tested.dicom_port, images)
         return {
-            STORESCU: lambda: use_storescu(target, senders),
-            NO_NAGLE: lambda: use_storescu(target, senders, NAGLE_OFF),
-            "dcmsend": lambda: use_dcmsend(target, senders),
-            "pynetdicom": lambda: use_pynetdicom(target, senders),
-            "gdcmscu": lambda: use_gdcmscu(target, senders),
-            "dicom-rs": lambda: use_dicom_rs(self.arguments.dicom_rs, target, senders),
-            HTTP: lambda: use_http(tested, images, senders),
-            HTTP_GZIP: lambda: use_gzip(tested, images, senders),
-            "curl": lambda: use_curl(tested, images, senders, self.room.folder),
-            MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
-            MOVE_NO_NAGLE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
+            STORESCU: lambda: use_storescu(target, count),
+            NO_NAGLE: lambda: use_storescu(target, count, NAGLE_OFF),
+            "dcmsend": lambda: senders.use_dcmsend(target, count),
+            "pynetdicom": lambda: senders.use_pynetdicom(target, count),
+            "gdcmscu": lambda: senders.use_gdcmscu(target, count),
+            "dicom-rs": lambda: senders.use_dicom_rs(self.arguments.dicom_rs, target, count),
+            HTTP: lambda: use_http(tested, images, count),
+            HTTP_GZIP: lambda: use_http(tested, images, count, accepts_gzip=True),
+            "curl": lambda: senders.use_curl(tested, images, count, self.room.folder),
+            MOVE: lambda: senders.use_movescu(source, MOVER, TESTED, images, count),
+            MOVE_NO_NAGLE: lambda: senders.use_movescu(source, MOVER, TESTED, images, count),
         }
 
     def _start_tested(self) -> OrthancServer:
@@ -263,26 +241,6 @@ class Site:
         use_http(source, self._images, 2)()
         check_images(source, self._images)
         return source
-
-
-def use_gzip(server: OrthancServer, images: list[Image], clients: int) -> Send:
-    """POST /instances by clients that accept gzip; each answer has to be compressed."""
-    contents = [image.read_bytes() for image in images]
-
-    def send() -> float:
-        begin = time.monotonic()
-        answers = upload(server, contents, clients, GZIP)
-        duration = time.monotonic() - begin
-        if others := [answer for answer in answers if not is_compressed(answer)]:
-            raise ClientError(f"Orthanc answered {others[0]}")
-        return duration
-
-    return send
-
-
-def is_compressed(answer: tuple[int, bytes]) -> bool:
-    status, body = answer
-    return status == 200 and body.startswith(GZIP_START)
 
 
 def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:

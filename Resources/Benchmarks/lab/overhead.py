@@ -24,7 +24,7 @@ from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, 
 from lab.large import THREADS, make_large, rest, wait_beside
 from lab.machine import describe_plugin
 from lab.options import add_plan, make_series
-from lab.processes import check_images, get_time_since, read_processor_times
+from lab.processes import check_images, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
@@ -79,60 +79,53 @@ Setups = tuple[Setup, ...]
 def compare(arguments: argparse.Namespace) -> Setups:
     """What differs between the servers; otherwise the plugin has nothing to win."""
     asked, experiment = vars(arguments), arguments.command
-    plugin = [arguments.plugin]
-
-    def tune(**sections: Any) -> dict[str, Any]:  # noqa: ANN401
-        return {"Tuning": {**SAME_SOCKETS["Tuning"], **sections}}
-
     none = Setup("without the plugin", environment=NO_DELAY)
+    plugin = Setup("the plugin", [arguments.plugin], SAME_SOCKETS, NO_DELAY)
+
+    def tune(name: str, **sections: Any) -> Setup:  # noqa: ANN401
+        return replace(plugin, name=name, perf={"Tuning": {**SAME_SOCKETS["Tuning"], **sections}})
+
     if experiment == "noise":  # how far from 1 the noise alone takes the ratio
         return (none, replace(none, name="without the plugin, again"))
     if asked.get("probe_only"):
         without = {**SAME_SOCKETS, "SocketProbe": False}
         return (
-            Setup("the plugin without its probe", plugin, without, NO_DELAY),
-            Setup("the plugin with its probe", plugin, SAME_SOCKETS, NO_DELAY),
+            replace(plugin, name="the plugin without its probe", perf=without),
+            replace(plugin, name="the plugin with its probe"),
         )
     if experiment == "cost-of-probe":
+        name = "no-delay set by the plugin, quick ACK off"
         return (
             replace(none, name="TCP_NODELAY=1 in the environment, no plugin"),
-            Setup("no-delay set by the plugin, quick ACK off", plugin, SAME_SOCKETS),
+            replace(plugin, name=name, environment={}),
         )
     if earlier := asked.get("earlier"):
-        return (
-            Setup("the earlier plugin", [earlier.resolve(strict=True)], SAME_SOCKETS, NO_DELAY),
-            Setup("the plugin", plugin, SAME_SOCKETS, NO_DELAY),
-        )
+        other = [earlier.resolve(strict=True)]
+        return (replace(plugin, name="the earlier plugin", plugins=other), plugin)
     if asked.get("at_once"):
-        at_once = tune(Storage={"WriteAtOnce": True})
-        return (
-            Setup("files in pieces of 4 KiB", plugin, SAME_SOCKETS, NO_DELAY),
-            Setup("files at once", plugin, at_once, NO_DELAY),
-        )
+        at_once = tune("files at once", Storage={"WriteAtOnce": True})
+        return (replace(plugin, name="files in pieces of 4 KiB"), at_once)
     if asked.get("budget"):
-        none_large, all_large = "a budget, nothing large", "a budget, large ones wait"
-        budgets = {"no budget": 0, none_large: "25%", all_large: SMALLEST_BUDGET}
+        all_large = "a budget, large ones wait"
+        beside = dict.fromkeys(("no budget", "a budget, nothing large"), rest)
+        beside[all_large] = partial(wait_beside, images=make_large())
+        budgets = (0, "25%", SMALLEST_BUDGET)
         return tuple(
-            Setup(
-                name,
-                plugin,
-                tune(Memory={"IngestBudget": budget}),
-                NO_DELAY,
-                THREADS,
-                partial(wait_beside, images=make_large()) if name == all_large else rest,
+            replace(
+                tune(name, Memory={"IngestBudget": budget}), options=THREADS, beside=beside[name]
             )
-            for name, budget in budgets.items()
+            for name, budget in zip(beside, budgets, strict=True)
         )
-    return (none, Setup("with the plugin", plugin, SAME_SOCKETS, NO_DELAY))
+    return (none, replace(plugin, name="with the plugin"))
 
 
 def measure(server: OrthancServer, send: Send, images: list[Image], beside: Beside) -> Figures:
     """One block of uploads into an empty store; the plugin's own processes are counted, too."""
     server.delete_all()
     with beside(server):
-        before = read_processor_times(server.pid)
+        processor = watch_processor(server.pid)
         seconds = send()
-        processor_seconds = get_time_since(before, server.pid)
+        processor_seconds = processor()
     check_images(server, images)
     return {
         "throughput": len(images) / seconds,

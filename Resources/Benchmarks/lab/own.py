@@ -24,23 +24,13 @@ from urllib.parse import urlsplit
 import pydicom
 
 from harness.images import identify
-from lab import phases, watch
+from lab import phases, remote, watch
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.charts import Charts
 from lab.options import make_series
 from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
-from lab.remote import (
-    Access,
-    Json,
-    Reader,
-    StrangerError,
-    Writer,
-    measure_round_trip,
-    read_access,
-    tell,
-    upload_all,
-)
+from lab.remote import Access, Json, Reader, StrangerError, Writer, tell
 from lab.report import format_number, format_values
 from lab.results import Cell, Results
 from lab.runner import describe_failure
@@ -232,7 +222,7 @@ class Site:
 
     def _post(self, connections: int, count: int) -> float:
         images = dict(islice(self.sample.contents.items(), count))
-        seconds = upload_all(self.access, images, min(connections, count), self._unanswered)
+        seconds = remote.upload_all(self.access, images, min(connections, count), self._unanswered)
         self._check_taken("POST /instances", count)
         return seconds
 
@@ -456,14 +446,16 @@ def open_site(
 def explain(access: Access, _: Factors, __: Rounds) -> str:
     parts = []
     with suppress(ClientError):
-        parts.append(f"a TCP handshake with it takes {1000 * measure_round_trip(access):.2g} ms")
+        parts.append(
+            f"a TCP handshake with it takes {1000 * remote.measure_round_trip(access):.2g} ms"
+        )
     with suppress(ClientError):
         parts.append(ADVICE + "; ".join(describe_findings(Reader(access), {None, TITLE})))
     return "; ".join(parts)
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
-    access = read_access(arguments)
+    access = remote.read_access(arguments)
     file = SentFile(arguments.output)
     warn(arguments, access)
     server = describe_server(Reader(access))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run of `own` has sent and not removed yet: its names, kept in a file, and its removal.
 
-A run that is killed, or loses power, cannot say any more what it has left behind: the file does.
+A run that is killed cannot say any more what it has left behind: the file does.
 """
 
 import json
@@ -99,7 +99,6 @@ class SentFile:
             ) from error
 
     def add(self, sent: Sent) -> None:
-        """It is on the disk when this returns."""
         if sent not in (before := self.read()):
             self._write([*before, sent])
 
@@ -110,19 +109,11 @@ class SentFile:
         if not all_sent:
             self.path.unlink(missing_ok=True)
             return
-        folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_suffix(f".{os.getpid()}")
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump([sent.to_json() for sent in all_sent], file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
+        partial.touch(0o600)
+        partial.write_text(json.dumps([sent.to_json() for sent in all_sent], indent=1), "utf-8")
         partial.replace(self.path)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def remove(

@@ -26,20 +26,12 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from harness.transcoding import JPEG_LOSSLESS_SV1
+from lab import processes
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
-from lab.processes import (
-    SAME_PIXELS,
-    ClientError,
-    check_images,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-    run_clients,
-)
+from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients, watch_processor
 from lab.senders import get_limit, use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -174,12 +166,12 @@ def measure(way: Way, images: list[Image], store: Store) -> Figures:
         folder = Path(name) / "got"
         folder.mkdir()
         way.prepare()
-        before = read_processor_times(way.pid) if way.pid else {}
+        processor = watch_processor(way.pid) if way.pid else None
         seconds, (said,) = run_clients([way.command(folder)], seconds=get_limit(images))
         way.end()
         if way.is_timed:
             seconds = read_seconds(said)
-        processor = get_time_since(before, way.pid) if way.pid else None
+        used = processor() if processor else None
         count, size = way.count(folder)
     sent = sum(image.get_size() for image in images)
     if count != len(images) or size < SAME_PIXELS * sent:
@@ -187,7 +179,7 @@ def measure(way: Way, images: list[Image], store: Store) -> Figures:
     return {
         "speed": sent / seconds / 1e6,
         "throughput": count / seconds,
-        **({} if processor is None else {"processor time": processor / count * 1000}),
+        **({} if used is None else {"processor time": used / count * 1000}),
         "in memory": cached,
     }
 
@@ -331,8 +323,8 @@ def start_compressed(room: Room, plugin: Path, images: list[Image], cache: str) 
     server = OrthancServer(room.folder / "compressed", [plugin], perf, OPTIONS[cache])
     room.enter(server)
     use_http(server, images, 2)()
-    check_stored(server, len(images))
-    check_syntax(server, JPEG_LOSSLESS_SV1)
+    processes.check_stored(server, len(images))
+    processes.check_syntax(server, JPEG_LOSSLESS_SV1)
     return server
 
 

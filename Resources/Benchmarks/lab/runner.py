@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lab.cells import Bench, Room, Stage, take_turns
 from lab.machine import get_load
@@ -24,6 +24,7 @@ from lab.processes import ClientError
 from lab.report import describe_cell
 from lab.results import Cell, Results
 
+A_DAY = 86_400  # seconds: all of a run tells how long the rest takes
 LONGEST_FAILURE = 600  # characters: a server's log would be its whole life
 
 
@@ -95,39 +96,6 @@ def describe_failure(error: Exception, storage: Path) -> str:
     return text
 
 
-class Clock:
-    """How long the rest will take: as long for each turn as those before, within their limit."""
-
-    def __init__(self, stages: list[Stage], results: Results) -> None:
-        self._begin = time.monotonic()
-        self._done = 0
-        self.left = {
-            id(cell): (stage.turns * (stage.rounds - len(cell.rounds)), stage.seconds)
-            for stage in stages
-            for cell in map(results.find, stage.cells)
-            if not cell.is_complete
-        }
-        self.total = sum(turns for turns, _ in self.left.values())
-
-    def count_turn(self, cell: Cell) -> None:
-        self._done += 1
-        turns, seconds = self.left[id(cell)]
-        self.left[id(cell)] = (max(0, turns - 1), seconds)
-
-    def finish(self, cell: Cell) -> None:
-        self.left.pop(id(cell), None)
-
-    def count_done(self) -> int:
-        return self.total - sum(turns for turns, _ in self.left.values())
-
-    def describe(self) -> str:
-        if self._done == 0:
-            return ""
-        each = (time.monotonic() - self._begin) / self._done
-        seconds = sum(min(turns * each, limit + each) for turns, limit in self.left.values())
-        return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
-
-
 class Runner:
     """One run of an experiment into one file; what failed in an earlier one is measured anew."""
 
@@ -142,16 +110,17 @@ class Runner:
         for cell in results.cells:
             if cell.failure:
                 cell.forget()
-        self._clock = Clock(stages, results)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.fields[left]}"),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
+            speed_estimate_period=A_DAY,
         )
-        self._task = self._progress.add_task("", total=max(1, self._clock.total), left="")
+        rounds = sum(stage.rounds for stage in stages for _ in stage.cells)
+        self._task = self._progress.add_task("", total=rounds, completed=self._count_done())
 
     def run(self) -> None:
         """All that was measured is in the file also if something, or somebody, ends it."""
@@ -201,12 +170,7 @@ class Runner:
             cell.declined = entry.declined
             if entry.contestants:
                 limit = stage.seconds - cell.seconds
-
-                def after_turn() -> None:
-                    self._clock.count_turn(cell)
-                    self._show(cell)
-
-                cell.rounds.append(take_turns(entry.contestants, stage, limit, number, after_turn))
+                cell.rounds.append(take_turns(entry.contestants, stage, limit, number))
         except Exception as error:
             self._fail(cell, error)
         cell.seconds += time.monotonic() - begin
@@ -224,9 +188,8 @@ class Runner:
         cell.load = get_load()
         self._results.write(self._path)
         if cell.is_complete or cell.failure:
-            self._clock.finish(cell)
             done = sum(cell.is_complete for cell in self._results.cells)
-            head = f"[{done} of {len(self._results.cells)}, {self._clock.describe()}]"
+            head = f"[{done} of {len(self._results.cells)}]"
             for line in describe_cell(self._results, cell):
                 self._console.print(head, line, markup=False, highlight=False, soft_wrap=True)
         self._show(cell)
@@ -243,9 +206,13 @@ class Runner:
             raise
 
     def _show(self, cell: Cell) -> None:
-        self._progress.update(
-            self._task,
-            completed=self._clock.count_done(),
-            description=self._results.name_cell(cell),
-            left=self._clock.describe(),
+        name, done = self._results.name_cell(cell), self._count_done()
+        self._progress.update(self._task, completed=done, description=name)
+
+    def _count_done(self) -> int:
+        """Rounds of all cells, also those that an ended cell does without."""
+        return sum(
+            stage.rounds if cell.is_complete or cell.failure else len(cell.rounds)
+            for stage in self._stages
+            for cell in map(self._results.find, stage.cells)
         )

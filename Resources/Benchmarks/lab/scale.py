@@ -18,27 +18,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from harness import wire
+from harness import process, wire
 from harness.images import Image, identify, make_grey_image
 from harness.orthanc import OrthancServer
-from harness.process import (
-    allow_descriptors,
-    forget_peak,
-    get_own_bytes,
-    get_peak_bytes,
-    list_children,
-)
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import read_first_match
 from lab.options import add_plan, make_series
 from lab.overhead import NO_DELAY, SAME_SOCKETS
-from lab.processes import (
-    ClientError,
-    check_stored,
-    count_instances,
-    get_time_since,
-    read_processor_times,
-)
+from lab.processes import ClientError, check_stored, count_instances, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
 from lab.stores import copy_store
 
@@ -213,32 +200,32 @@ AXES = {
 
 def get_memory(pid: int) -> int:
     """The server's peak, and what the processes that it has started have for themselves."""
-    memory = get_peak_bytes(pid)
-    for child in list_children(pid):
+    memory = process.get_peak_bytes(pid)
+    for child in process.list_children(pid):
         with suppress(OSError):  # it has ended meanwhile
-            memory += get_own_bytes(child)
+            memory += process.get_own_bytes(child)
     return memory
 
 
 def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
     before = count_instances(server)
-    forget_peak(server.pid)
-    used = read_processor_times(server.pid)
+    process.forget_peak(server.pid)
+    processor = watch_processor(server.pid)
     seconds = load.send()
-    processor = get_time_since(used, server.pid)
+    used = processor()
     memory = get_memory(server.pid)
     check_stored(server, before + load.count)
     server.request("DELETE", f"/patients/{identify(load.patient)}").raise_for_status()
     check_stored(server, before)
     figures = {
         "throughput": load.count / seconds,
-        "processor time": processor / load.count * 1000,
+        "processor time": used / load.count * 1000,
         "memory": memory / 1e6,
     }
     if has_plugin:
-        used = read_processor_times(server.pid)
+        processor = watch_processor(server.pid)
         server.get("/perf/metrics").raise_for_status()
-        figures[SCRAPE] = 1000 * get_time_since(used, server.pid)
+        figures[SCRAPE] = 1000 * processor()
     return figures
 
 
@@ -249,12 +236,12 @@ def open_pair(arguments: argparse.Namespace, name: str, place: float, room: Room
         WITHOUT: {},
         WITH: {"plugins": [arguments.plugin], "perf": perf},
     }
-    room.enter(allow_descriptors(DESCRIPTORS))
+    room.enter(process.allow_descriptors(DESCRIPTORS))
     servers: dict[str, OrthancServer] = {}
     for who in list(kinds) if room.number % 2 == 0 else reversed(kinds):
         home = room.folder / ("with" if who == WITH else "without")
         if name == "stored":
-            copy_store(int(place), home / "storage", arguments.fill_seconds)
+            copy_store(int(place), home / "storage")
         server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
         servers[who] = room.enter(server)
 
@@ -301,7 +288,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
             help=f"{axis.unit}, {axis.question}",
         )
     add("--images", type=int, default=25, help="in each block")
-    add("--fill-seconds", type=float, default=600, help="to make a store, once; it is kept")
     add("--maximum-peers", type=int, default=256, help="names that the plugin tells apart")
     add(
         "--rounds", type=int, default=6, help="with servers started anew; twice as many of `stored`"
@@ -325,6 +311,5 @@ EXPERIMENT = Experiment(
         "rounds": 1,
         "turns": 2,
         "seconds": 6,
-        "fill_seconds": 30,
     },
 )

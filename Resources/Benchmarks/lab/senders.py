@@ -7,8 +7,9 @@ Each sends all images and returns the seconds that it took; it raises ClientErro
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,9 @@ from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 STORESCU = "/usr/bin/storescu"
 MOVESCU = "/usr/bin/movescu"
 DCMSEND = "/usr/bin/dcmsend"
+
+GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
+GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
 
 Send = Callable[[], float]
 
@@ -53,20 +57,24 @@ def run_senders(
     return run_clients(commands, environment, get_limit(images), codes)
 
 
-def use_http(server: OrthancServer, images: list[Image], clients: int) -> Send:
-    """POST /instances, over connections that are kept."""
+def post_all(
+    server: OrthancServer, contents: Iterable[bytes], clients: int = 1, accepts_gzip: bool = False
+) -> float:
+    """POST /instances, over connections that are kept; who accepts gzip has to get it."""
+    begin = time.monotonic()
+    answers = upload(server, contents, clients, GZIP if accepts_gzip else None)
+    duration = time.monotonic() - begin
+    start = GZIP_START if accepts_gzip else b""
+    if refused := [it for it in answers if it[0] != 200 or not it[1].startswith(start)]:
+        raise ClientError(f"Orthanc answered {refused[0]}")
+    return duration
+
+
+def use_http(
+    server: OrthancServer, images: list[Image], clients: int, accepts_gzip: bool = False
+) -> Send:
     contents = [image.read_bytes() for image in images]
-
-    def send() -> float:
-        begin = time.monotonic()
-        answers = upload(server, contents, clients)
-        duration = time.monotonic() - begin
-        refused = [answer for answer in answers if answer[0] != 200]
-        if refused:
-            raise ClientError(f"Orthanc answered {refused[0]}")
-        return duration
-
-    return send
+    return partial(post_all, server, contents, clients, accepts_gzip)
 
 
 def use_storescu(
@@ -116,17 +124,20 @@ def use_dicom_rs(program: Path, target: Target, senders: int = 1) -> Send:
     return lambda: run_senders(commands, target.images)[0]
 
 
+def write_uploads(url: str, images: list[Image], configuration: Path, *more: str) -> list[str]:
+    """The command of a curl that sends them one after the other; `more` are lines for each."""
+    lines = [f'url = "{url}/instances"', "fail", 'noproxy = "*"', 'output = "/dev/null"', *more]
+    requests = ["\n".join([*lines, f'data-binary = "@{image.path}"']) for image in images]
+    configuration.write_text("\nnext\n".join(requests), "utf-8")
+    return ["curl", "--disable", "--silent", "--show-error", "--config", str(configuration)]
+
+
 def use_curl(server: OrthancServer, images: list[Image], clients: int, folder: Path) -> Send:
     """POST /instances by curl, each with its share of the images over one connection."""
-    url = f'url = "{server.url}/instances"\nfail\nnoproxy = "*"\noutput = "/dev/null"\n'
-    commands = []
-    for client in range(clients):
-        requests = [f'{url}data-binary = "@{image.path}"' for image in images[client::clients]]
-        configuration = folder / f"{client}.curl"
-        configuration.write_text("\nnext\n".join(requests), "utf-8")
-        commands.append(
-            ["curl", "--disable", "--silent", "--show-error", "--config", str(configuration)]
-        )
+    commands = [
+        write_uploads(server.url, images[client::clients], folder / f"{client}.curl")
+        for client in range(clients)
+    ]
     return lambda: run_senders(commands, images)[0]
 
 

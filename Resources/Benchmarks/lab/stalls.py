@@ -2,6 +2,8 @@
 """DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
 
 import argparse
+import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,26 +12,20 @@ from tempfile import TemporaryDirectory
 
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
-from harness.metrics import scrape
+from harness.metrics import STALLS, scrape
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
+from harness.sockets import read_options, show
 from harness.tuning import tune_sockets
+from lab import senders
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
-from lab.kinds import describe_kind
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import check_images, count_instances
-from lab.senders import (
-    Send,
-    Target,
-    use_dicom_rs,
-    use_http,
-    use_orthanc,
-    use_pynetdicom,
-    use_storescu,
-)
+from lab.senders import Send, Target, use_http, use_orthanc, use_storescu
 
-STALLS = "orthanc_perf_stalls_total"
 STALL_SECONDS = "orthanc_perf_stall_seconds_total"
+
+ACCEPT_SECONDS = 1  # until DCMTK has accepted a connection, and set its options
 
 STOCK, TUNED = "preset stock", "preset tuned"
 PRESETS = {STOCK: "stock", TUNED: "tuned"}
@@ -87,14 +83,14 @@ class Site:
         count = len(self.images)
         receive = partial(Scenario, prepare=self.tested.delete_all)
         ways = {
-            name_storescu(senders): lambda senders=senders: receive(use_storescu(target, senders))
-            for senders in self.arguments.senders
+            name_storescu(number): lambda number=number: receive(use_storescu(target, number))
+            for number in self.arguments.senders
         }
         dicom_rs = self.arguments.dicom_rs
         return {
             **ways,
-            SCENARIOS["pynetdicom"]: lambda: receive(use_pynetdicom(target)),
-            SCENARIOS["dicom-rs"]: lambda: receive(use_dicom_rs(dicom_rs, target)),
+            SCENARIOS["pynetdicom"]: lambda: receive(senders.use_pynetdicom(target)),
+            SCENARIOS["dicom-rs"]: lambda: receive(senders.use_dicom_rs(dicom_rs, target)),
             SCENARIOS["orthanc"]: lambda: receive(
                 use_orthanc(self._fill(self.plain), "tested", count)
             ),
@@ -147,6 +143,23 @@ def open_site(
     arguments: argparse.Namespace, program: Path, images: list[Image], room: Room
 ) -> Bench:
     return Site(arguments, program, images, room).enter
+
+
+def has_nagle(server: OrthancServer) -> bool:
+    """Whether Nagle's algorithm is on for the DICOM connections of a server without the plugin."""
+    with socket.create_connection(("127.0.0.1", server.dicom_port)):
+        time.sleep(ACCEPT_SECONDS)
+        shown = show(server, own_port=server.dicom_port)
+        return not read_options(server, shown.fd).no_delay
+
+
+def describe_kind(server: OrthancServer) -> str:
+    """Where its DCMTK comes from, and what that does to sockets."""
+    version = server.get_json("/system")["Version"]
+    maps = Path(f"/proc/{server.pid}/maps").read_text("utf-8", "replace")
+    dcmtk = "a shared library" if "/libdcmnet.so" in maps else "part of it"
+    nagle = "on" if has_nagle(server) else "off"
+    return f"Orthanc {version} (DCMTK is {dcmtk}; Nagle's algorithm is {nagle} as it comes)"
 
 
 def name_kinds(programs: list[Path]) -> list[str]:

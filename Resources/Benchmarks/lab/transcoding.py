@@ -15,13 +15,7 @@ from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.options import add_plan, make_series
-from lab.processes import (
-    ClientError,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-)
+from lab.processes import ClientError, check_stored, check_syntax, watch_processor
 from lab.senders import Target, use_storescu
 
 TARGETS = {
@@ -73,13 +67,13 @@ def measure(store: Store, images: list[Image], senders: int) -> Figures:
     problem = store.switch()
     if problem is not None:
         raise ClientError(problem)
-    before = read_processor_times(server.pid)
+    processor = watch_processor(server.pid)
     seconds = use_storescu(Target(server.dicom_port, images), senders)()
-    processor = get_time_since(before, server.pid)
+    used = processor()
     store.check(len(images))
     return {
         "throughput": len(images) / seconds,
-        "processor time": processor / len(images) * 1000,
+        "processor time": used / len(images) * 1000,
         'phase "transcode"': store.find_transcode_time(len(images)) * 1000,
     }
 

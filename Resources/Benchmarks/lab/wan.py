@@ -17,30 +17,23 @@ from functools import partial
 from typing import Any
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
+from lab import wan_site
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Room, Rounds, Stage, Turn
 from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.stalls import STOCK, TUNED
 from lab.tables import Table, show
-from lab.wan_site import (
-    CIFS,
-    DICOM,
-    FILES,
-    FORWARD,
-    FTP,
-    HTTP,
-    HTTPS,
-    PLAIN,
-    PROTOCOLS,
-    SENDERS,
-    SEVERAL,
-    Findings,
-    Site,
-)
+from lab.wan_site import CIFS, DICOM, FILES, FORWARD, FTP, HTTP, PLAIN, SENDERS, SEVERAL, Findings
 
 NEAREST = 0.1  # ms
-REPORTED = [DICOM, HTTPS, FTP, FILES, CIFS]  # protocols that report 004 has at each distance
+REPORTED = [
+    DICOM,
+    wan_site.HTTPS,
+    FTP,
+    FILES,
+    CIFS,
+]  # protocols that report 004 has at each distance
 FEW = [DICOM, HTTP, FTP]  # of lines that are other than in distance
 KEPT = [DICOM, HTTP]  # of these, whose connections live long enough for congestion control
 OF_BUFFERS = [*FEW, FORWARD, CIFS]  # of which a fixed buffer is the limit
@@ -56,7 +49,7 @@ ALL, FIXED = "all", "fixed"
 # server, of CIFS two sizes of its server's buffers
 PUBLISHED = {
     DICOM: {0.1: 85.8, 25: 9.39, 50: 4.95, 100: 2.55, 200: 1.05, 400: 0.522, 800: 0.301},
-    HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
+    wan_site.HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
     FTP: {0.1: 41.0, 25: 7.51, 50: 3.95, 100: 2.02, 200: 1.05, 400: 0.539, 800: 0.279},
     FILES: {0.1: 237, 25: 9.73, 50: 7.47, 100: 4.30, 200: 2.26, 400: 1.12, 800: 0.589},
 }
@@ -73,7 +66,7 @@ def open_site(arguments: argparse.Namespace, line: Line, findings: Findings, roo
         obstacle = f"this kernel has {', '.join(known)}"
     if obstacle:
         return lambda factors: Entry({}, {factors["Protocol"]: obstacle})
-    return Site(arguments, line, findings, room).enter
+    return wan_site.Site(arguments, line, findings, room).enter
 
 
 def list_lines(arguments: argparse.Namespace) -> list[Line]:
@@ -140,7 +133,7 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     if line.round_trip > base:
         long = [name for name, trip in FARTHEST.items() if line.round_trip <= trip]
         return [*REPORTED, *long]
-    return [name for name in PROTOCOLS if line.round_trip == base or name not in SENDERS]
+    return [name for name in wan_site.PROTOCOLS if line.round_trip == base or name not in SENDERS]
 
 
 def count_turns(arguments: argparse.Namespace, line: Line) -> int:
@@ -230,7 +223,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add(
         "--protocols",
         nargs="+",
-        choices=PROTOCOLS,
+        choices=wan_site.PROTOCOLS,
         help="on every line; by itself, all up to the base's length, and few on the other lines",
     )
     add(

@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 
 from harness import ftp, proxy, smb
 from harness.certificates import Certificate, make_certificate
-from harness.clients import upload
 from harness.distance import NEAR, Distance, private_network
 from harness.images import Image
 from harness.metrics import wait_until
@@ -24,7 +23,7 @@ from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
 from lab.retrieve import IN_MEMORY, copy_files, count_files, read_seconds, use_curl, use_ftp
-from lab.senders import STORESCU, Target
+from lab.senders import STORESCU, Target, post_all, write_uploads
 from lab.stalls import PRESETS
 from lab.transcoding import EXPLICIT
 
@@ -181,7 +180,7 @@ class Site:
         if protocol == FORWARD:
             return self._list_forwarding_ways()
         if protocol == HTTP:
-            return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}", [])}
+            return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}")}
         if protocol == HTTPS:
             return {PLAIN: self._make_https_upload()}
         if protocol == CIFS:
@@ -197,7 +196,7 @@ class Site:
 
         def send_images(images: list[Image]) -> float:
             target = Target(server.dicom_port, images)
-            return self._run_afar(*target.share(start, min(senders, len(images))))
+            return self._run_afar(*target.share(start, min(senders, len(images))))[0]
 
         def prepare(preset: str) -> None:
             server.delete_all()
@@ -285,9 +284,7 @@ class Site:
     ) -> tuple[list[str], float]:
         tuning = {"IngestTranscoding": {"Engine": "native", "TransferSyntax": syntax}}
         far.tune(**tuning)
-        refused = [it for it in upload(far, map(Image.read_bytes, images)) if it[0] != 200]
-        if refused:
-            raise ClientError(f"the far Orthanc answered {refused[0]}")
+        post_all(far, map(Image.read_bytes, images))
         identifiers = [far.find_instance(image.sop_instance_uid) for image in images]
         check_syntax(far, syntax or EXPLICIT, identifiers)
         sizes = [
@@ -296,19 +293,10 @@ class Site:
         ]
         return identifiers, sum(sizes) / len(sizes)
 
-    def _make_upload(self, url: str, arguments: list[str]) -> Way:
-        configuration = self.room.folder / "upload.curl"
-
+    def _make_upload(self, url: str, *more: str) -> Way:
         def send_images(images: list[Image]) -> float:
-            transfer = [f'url = "{url}/instances"', "fail", "silent", "show-error", 'noproxy = "*"']
-            parts = [
-                "\n".join(
-                    [*transfer, *arguments, f'data-binary = "@{image.path}"', "output = /dev/null"]
-                )
-                for image in images
-            ]
-            configuration.write_text("\nnext\n".join(parts), "utf-8")
-            return self._run_afar(["curl", "--disable", "--config", configuration])
+            configuration = self.room.folder / "upload.curl"
+            return self._run_afar(write_uploads(url, images, configuration, "silent", *more))[0]
 
         check = self._make_check(self._near, self._size)
         return Way(self._near.delete_all, send_images, check, self._size)
@@ -319,61 +307,53 @@ class Site:
         port = self.room.enter(server).rpartition(":")[2]
         arguments = [f'cacert = "{certificate.certificate}"']
         arguments += [f'connect-to = "127.0.0.1:{port}:{NEAR}:{port}"']  # as the certificate says
-        return self._make_upload(f"https://127.0.0.1:{port}", arguments)
+        return self._make_upload(f"https://127.0.0.1:{port}", *arguments)
 
     def _make_download(self, server: "proxy | ftp") -> Way:
         folder = self.room.folder / server.__name__.rpartition(".")[2]
         url, _ = self.room.enter(server.serve_files(self._files, folder, NEAR))
-        counted: list[tuple[int, int]] = []
 
-        def send_images(images: list[Image]) -> float:
-            with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
-                got = Path(name) / "got"
-                got.mkdir()
-                names = [image.path.name for image in images]
-                if server is ftp:
-                    seconds = self._fetch_by_ftp(url, got, names)
-                else:
-                    urls = [f"{url}/{name}" for name in names]
-                    seconds = self._run_afar(use_curl(urls, 1, got))
-                counted[:] = [count_files(got)]
-            return seconds
+        def fetch(got: Path, names: list[str]) -> float:
+            if server is ftp:  # by its own clock: starting Python does not count
+                return read_seconds(self._run_afar(use_ftp(url, names, got))[1])
+            return self._run_afar(use_curl([f"{url}/{name}" for name in names], 1, got))[0]
 
-        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
+        return self._make_fetch(fetch)
 
     def _make_share(self) -> Way:
         """Its own clock leaves out that smbclient starts and logs in, as a mounted share has."""
         share = smb.serve_files(self._files, self.room.folder / "share", NEAR, self.line.buffer)
         start = self.room.enter(share)
-        counted: list[tuple[int, int]] = []
+
+        def fetch(got: Path, names: list[str]) -> float:
+            _, said = self._run_afar([*start, smb.get_files(names, str(got))])
+            return smb.read_seconds(said, count_files(got)[1])
+
+        return self._make_fetch(fetch)
+
+    def _make_fetch(self, fetch: Callable[[Path, list[str]], float]) -> Way:
+        files = size = 0
 
         def send_images(images: list[Image]) -> float:
+            nonlocal files, size
             with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
-                command = [*start, smb.get_files([image.path.name for image in images], name)]
-                with self._distance.at_far_end():
-                    _, (said,) = run_clients([command], seconds=LONGEST)
-                counted[:] = [count_files(Path(name))]
-            return smb.read_seconds(said, counted[0][1])
+                got = Path(name) / "got"
+                got.mkdir()
+                seconds = fetch(got, [image.path.name for image in images])
+                files, size = count_files(got)
+            return seconds
 
-        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
-
-    def _make_file_check(self, counted: list[tuple[int, int]]) -> Callable[[int], None]:
         def check(count: int) -> None:
-            ((files, size),) = counted
             if files != count or size < SAME_PIXELS * count * self._size:
                 raise ClientError(f"{files} of {count} files came, {size} bytes")
 
-        return check
+        return Way(lambda: None, send_images, check, self._size)
 
-    def _fetch_by_ftp(self, url: str, folder: Path, names: list[str]) -> float:
-        """By its own clock: starting Python does not count."""
+    def _run_afar(self, *commands: Sequence[str | Path]) -> tuple[float, str]:
+        """The seconds, and what the last one said."""
         with self._distance.at_far_end():
-            _, (said,) = run_clients([use_ftp(url, names, folder)], seconds=LONGEST)
-        return read_seconds(said)
-
-    def _run_afar(self, *commands: Sequence[str | Path]) -> float:
-        with self._distance.at_far_end():
-            return run_clients(commands, seconds=LONGEST)[0]
+            seconds, said = run_clients(commands, seconds=LONGEST)
+        return seconds, said[-1]
 
     @cached_property
     def _certificate(self) -> Certificate:
