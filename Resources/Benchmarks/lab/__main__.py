@@ -110,8 +110,8 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         command.add_argument(
             "--resume", type=Path, help="goes on with this JSON" + GOES_ON[experiment.goes_on]
         )
-        experiment.add_options(command)
-        command.set_defaults(**experiment.quick if is_quick else {})
+        for option in experiment.options:
+            option.add_to(command, is_quick)
 
     report = commands.add_parser("report", help="Markdown and charts from a JSON, beside it")
     report.add_argument(

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lab.options import Option
+
 Entered = TypeVar("Entered")
 
 # What tells a cell from the others of its experiment, such as {"Sender": "storescu"}
@@ -87,7 +89,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One question that the lab answers; `quick` are the options of its short form.
+    """One question that the lab answers.
 
     `facts` are versions and the like of what takes part beside Orthanc, the plugin and DCMTK. Where
     not `is_local`, neither a plugin nor a storage of here is measured. An incomplete run that
@@ -95,10 +97,9 @@ class Experiment:
     """
 
     question: str
-    add_options: Callable[[argparse.ArgumentParser], None]
+    options: list[Option]
     make_stages: Callable[[argparse.Namespace], list[Stage]]
     figures: dict[str, Figure]
-    quick: dict[str, object]
     storage: Path | None = None  # other than in memory
     answer: Answer = lambda *_: []
     is_local: bool = True

@@ -18,7 +18,7 @@ from harness.clients import Uploader
 from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
-from lab.options import ROOT, add_plan, make_series
+from lab.options import ROOT, Option, make_plan, make_series
 from lab.processes import ClientError, ProcessorClock
 
 PROGRAM = Path(__file__).with_name("visits.mjs")
@@ -174,17 +174,15 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--visits", type=int, default=20, help="with an empty cache")
-    command.add_argument("--phase-seconds", type=float, default=30, help="of each phase")
-    command.add_argument("--rate", type=float, default=50, help="instances a second")
-    command.add_argument("--images", type=int, default=200, help="different ones")
-    add_plan(command, 6, 600)
-
-
 EXPERIMENT = Experiment(
     "the dashboard's first paint, and its cost",
-    add_options,
+    [
+        Option("--visits", 20, "with an empty cache", 2),
+        Option("--phase-seconds", 30, "of each phase", 5, kind=float),
+        Option("--rate", 50, "instances a second", kind=float),
+        Option("--images", 200, "different ones", 20),
+        *make_plan(6, 600, (2, 40)),
+    ],
     make_stages,
     {
         "processor time": Figure("of a core"),
@@ -195,5 +193,4 @@ EXPERIMENT = Experiment(
         "all files of the page": Figure("kB", is_compared=False),
         "layout shift (CLS)": Figure("", is_compared=False),
     },
-    {"visits": 2, "images": 20, "phase_seconds": 5, "turns": 2, "seconds": 40},
 )

@@ -20,7 +20,7 @@ from lab import dcmtk_moves as moves
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.dcmtk_moves import FROM_ARCHIVE, LOOPBACK, MOVE, NONE, STORE, TRIAL, Route
 from lab.machine import describe_packages
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.senders import STORESCU
 from lab.tables import Table, show
 
@@ -175,55 +175,33 @@ TABLES = [
 ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--paths", nargs="+", choices=moves.PATHS, default=moves.PATHS)
-    add("--transfers", nargs="+", choices=moves.TRANSFERS, default=moves.TRANSFERS)
-    add(
-        "--buffers",
-        nargs="+",
-        help="TCP_BUFFER_LENGTH between DCMTK's programs; by itself, fewer over veth",
-    )
-    add(
-        "--server-buffers",
-        nargs="+",
-        default=SERVER_BUFFERS,
-        help="the same of a C-MOVE, and with Orthanc",
-    )
-    add(
-        "--images", type=int, default=200, help="at most, in each transfer between DCMTK's programs"
-    )
-    add("--transfer-seconds", type=float, default=2, help="of each of these, about")
-    add("--server-images", type=int, default=100, help="at most by C-MOVE, and with Orthanc")
-    add("--iperf-seconds", type=int, default=1)
-    add_plan(command, 6, 45)
-
-
 def describe_here(_: argparse.Namespace) -> dict[str, str]:
     limits = {f"net.core.{name}": str(limit) for name, limit in read_limits().items()}
     lines = "netem" if has_netem() else "vde2"
     return {"Lines": lines, **limits, **describe_packages("iperf3", "vde2", "libgdcm-tools")}
 
 
+BETWEEN = "between DCMTK's programs"
+QUICK = [NONE, "65536", str(BEFORE), str(AFTER)]
 EXPERIMENT = Experiment(
     "DCMTK's own socket options: Nagle, buffers, movescu, and what the plugin changes",
-    add_options,
+    [
+        Option("--paths", moves.PATHS, "", [LOOPBACK, moves.AWAY], moves.PATHS),
+        Option("--transfers", moves.TRANSFERS, choices=moves.TRANSFERS),
+        Option("--buffers", None, f"{BETWEEN}; by itself, fewer over veth", QUICK, nargs="+"),
+        Option("--server-buffers", SERVER_BUFFERS, "of a C-MOVE, and with Orthanc", [NONE]),
+        Option("--images", 200, f"at most, in each transfer {BETWEEN}", 20),
+        Option("--transfer-seconds", 2, "of each of these, about", 0.7, kind=float),
+        Option("--server-images", 100, "at most by C-MOVE, and with Orthanc", 20),
+        Option("--iperf-seconds", 1),
+        *make_plan(6, 45, (2, 6)),
+    ],
     make_stages,
     {
         "speed": Figure("Mb/s", is_drawn=False),
         "throughput": Figure("images/s"),
         "first image": Figure("s", is_compared=False),
         "images": Figure("", is_compared=False),
-    },
-    {
-        "paths": [LOOPBACK, moves.AWAY],
-        "buffers": [NONE, "65536", str(BEFORE), str(AFTER)],
-        "server_buffers": [NONE],
-        "images": 20,
-        "server_images": 20,
-        "transfer_seconds": 0.7,
-        "turns": 2,
-        "seconds": 6,
     },
     answer=show(TABLES),
     facts=describe_here,

@@ -28,7 +28,7 @@ from lab import phases, senders, tables
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage, Turn
 from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.phases import PHASES, share_phases
 from lab.processes import ClientError, check_images, check_stored, check_syntax, watch_processor
 from lab.results import Cell, Results
@@ -469,23 +469,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--axes", nargs="+", choices=AXES, default=AXES, help="what is varied")
-    add("--senders", nargs="+", choices=SENDERS, default=SENDERS)
-    add("--images", type=int, default=373, help="of the series, 525 kB each")
-    add("--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once")
-    add("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
-    add("--writes", type=int, default=100, help="that the slow disk takes in a second")
-    add(
-        "--dicom-rs",
-        type=Path,
-        default=DICOM_RS,
-        help="dicom-storescu, which Resources/Benchmarks/install-dicom-rs.sh builds",
-    )
-    add_plan(command, 3, 25)
-
-
 def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
     return {
         "Disk": describe_storage(arguments.disk),
@@ -496,21 +479,22 @@ def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
 
 EXPERIMENT = Experiment(
     "a series into Orthanc by every sender and setting, and where the time of an instance goes",
-    add_options,
+    [
+        Option("--axes", AXES, "what is varied", ["senders", "transcoding", "database"], AXES),
+        Option("--senders", SENDERS, "", [STORESCU, HTTP, MOVE], SENDERS),
+        Option("--images", 373, "of the series, 525 kB each", 12),
+        Option("--parallel", [1, 2, 4, 8, 16], "senders at once", [1, 4]),
+        Option("--disk", Path("/var/tmp"), "for the axis storage", kind=Path),
+        Option("--writes", 100, "that the slow disk takes in a second"),
+        Option("--dicom-rs", DICOM_RS, "dicom-storescu, which install-dicom-rs.sh builds"),
+        *make_plan(3, 25, (1, 5)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "an instance": Figure("ms", is_compared=False),
         "stalls": Figure("an image", is_compared=False),
         "processor time": Figure("ms/image", is_compared=False),
-    },
-    {
-        "axes": ["senders", "transcoding", "database"],
-        "images": 12,
-        "parallel": [1, 4],
-        "senders": [STORESCU, HTTP, MOVE],
-        "turns": 1,
-        "seconds": 5,
     },
     answer=answer,
     facts=describe_here,

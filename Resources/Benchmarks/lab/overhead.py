@@ -23,8 +23,8 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.large import THREADS, make_large, rest, wait_beside
 from lab.machine import describe_plugin
-from lab.options import add_plan, make_series
-from lab.processes import check_images, watch_processor
+from lab.options import Option, make_plan, make_series
+from lab.processes import ClientError, check_images, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
@@ -79,6 +79,8 @@ Setups = tuple[Setup, ...]
 def compare(arguments: argparse.Namespace) -> Setups:
     """What differs between the servers; otherwise the plugin has nothing to win."""
     asked, experiment = vars(arguments), arguments.command
+    if sum(bool(asked.get(name)) for name in ("budget", "at_once", "earlier")) > 1:
+        raise ClientError("only one of --budget, --at-once and --earlier can be measured")
     none = Setup("without the plugin", environment=NO_DELAY)
     plugin = Setup("the plugin", [arguments.plugin], SAME_SOCKETS, NO_DELAY)
 
@@ -173,38 +175,6 @@ def open_bench(
     return make_contestants
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--loads", nargs="+", choices=LOADS, default=list(LOADS))
-    command.add_argument(
-        "--databases", nargs="+", choices=DATABASES, default=["sqlite"], help="of the index"
-    )
-    command.add_argument("--images", type=int, default=25, help="in each block")
-    command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
-    add_plan(command, 12, 240)
-
-
-def add_overhead_options(command: argparse.ArgumentParser) -> None:
-    add_options(command)
-    instead = command.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--budget",
-        action="store_true",
-        help="the plugin in all: without Memory.IngestBudget, with it, and beside who waits for it",
-    )
-    instead.add_argument(
-        "--at-once", action="store_true", help="the plugin in both: Storage.WriteAtOnce in one"
-    )
-    instead.add_argument(
-        "--earlier", type=Path, metavar="PLUGIN", help="another plugin, which it is compared with"
-    )
-
-
-def add_probe_options(command: argparse.ArgumentParser) -> None:
-    add_options(command)
-    text = "the plugin in both, the probe in one"
-    command.add_argument("--probe-only", action="store_true", help=text)
-
-
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     setups = compare(arguments)
     images = make_series("overhead", arguments.images)
@@ -225,23 +195,30 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-QUICK = {"images": 10, "turns": 3, "rounds": 3, "seconds": 30}
+OPTIONS = [
+    Option("--loads", list(LOADS), choices=LOADS),
+    Option("--databases", ["sqlite"], "of the index", choices=DATABASES),
+    Option("--images", 25, "in each block", 10),
+    Option("--rounds", 16, "with servers started anew", 3),
+    *make_plan(12, 240, (3, 30)),
+]
 
 OVERHEAD = Experiment(
     "ingest with the plugin and without it",
-    add_overhead_options,
+    [
+        *OPTIONS,
+        Option("--budget", False, "the plugin in all: with Memory.IngestBudget in some"),
+        Option("--at-once", False, "the plugin in both: Storage.WriteAtOnce in one"),
+        Option("--earlier", None, "another plugin, to compare with", kind=Path, metavar="PLUGIN"),
+    ],
     make_stages,
     FIGURES,
-    QUICK,
     facts=lambda it: {"Earlier": describe_plugin(it.earlier)} if it.earlier else {},
 )
 NOISE = Experiment(
-    "Orthanc against itself: what the lab cannot tell apart",
-    add_options,
-    make_stages,
-    FIGURES,
-    QUICK,
+    "Orthanc against itself: what the lab cannot tell apart", OPTIONS, make_stages, FIGURES
 )
+PROBE_ONLY = Option("--probe-only", False, "the plugin in both, the probe in one")
 COST_OF_PROBE = Experiment(
-    "sockets tuned by the probe or by DCMTK", add_probe_options, make_stages, FIGURES, QUICK
+    "sockets tuned by the probe or by DCMTK", [*OPTIONS, PROBE_ONLY], make_stages, FIGURES
 )

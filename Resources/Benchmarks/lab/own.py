@@ -27,7 +27,7 @@ from harness.images import identify
 from lab import phases, remote, watch
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.charts import Charts
-from lab.options import make_series
+from lab.options import Option, make_series
 from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 from lab.remote import Access, Json, Reader, StrangerError, Writer, tell
@@ -503,36 +503,28 @@ def parse_seconds(text: str) -> float:
     return seconds
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("url", metavar="SERVER_URL", help="as https://orthanc.example/orthanc")
-    add("--user", default="", help="or the environment's ORTHANC_USER")
-    add("--password-file", type=Path, help="or the environment's ORTHANC_PASSWORD, or it is asked")
-    add("--headers", type=Path, help="a file of lines like Authorization: Bearer …")
-    add("--cacert", type=Path, help="PEM file of whom to trust for HTTPS")
-    add("--yes", action="store_true", help="asks nothing, and goes on")
-    add("--no-limit", action="store_true", help="the server has no limit of patients or storage")
-    add("--dicom-port", type=int, help="0: no C-STORE; by itself as it says")
-    add("--dicom-host", default="", help="if it is another than the address has")
-    add("--called", default="", help="its AE title; by itself as it says")
-    add("--images", type=int, default=50, help="of 525 kB, in each turn")
-    add("--connections", type=int, nargs="+", default=[1, 4], help="and associations, in parallel")
-    add("--turns", type=int, default=6, help="of all ways")
-    add("--seconds", type=float, default=600, help="at most, for all of it")
-    add(
-        "--late",
-        type=parse_seconds,
-        default=30.0,
-        metavar="30s",
-        help="without an image, until what nobody has answered is no longer waited for",
-    )
-    add("--watch", type=parse_seconds, metavar="60s", help="sends nothing: looks at what comes in")
-    add("--interval", type=float, default=5, help="seconds, of --watch")
-
-
+UNTIL = "without an image, until what nobody has answered is no longer waited for"
 EXPERIMENT = Experiment(
     "an Orthanc that exists already: what is sent is removed; or only watched",
-    add_options,
+    [
+        Option("url", None, "as https://orthanc.example/orthanc", metavar="SERVER_URL"),
+        Option("--user", "", "or the environment's ORTHANC_USER"),
+        Option("--password-file", None, "or ORTHANC_PASSWORD, or it is asked", kind=Path),
+        Option("--headers", None, "a file of lines like Authorization: Bearer …", kind=Path),
+        Option("--cacert", None, "PEM file of whom to trust for HTTPS", kind=Path),
+        Option("--yes", False, "asks nothing, and goes on"),
+        Option("--no-limit", False, "the server has no limit of patients or storage"),
+        Option("--dicom-port", None, "0: no C-STORE; by itself as it says", kind=int),
+        Option("--dicom-host", "", "if it is another than the address has"),
+        Option("--called", "", "its AE title; by itself as it says"),
+        Option("--images", 50, "of 525 kB, in each turn", 20),
+        Option("--connections", [1, 4], "and associations, in parallel"),
+        Option("--turns", 6, "of all ways", 3),
+        Option("--seconds", 600, "at most, for all of it", 60, kind=float),
+        Option("--late", 30.0, UNTIL, kind=parse_seconds, metavar="30s"),
+        Option("--watch", None, "sends nothing, only looks", kind=parse_seconds, metavar="60s"),
+        Option("--interval", 5, "seconds, of --watch", kind=float),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
@@ -542,7 +534,6 @@ EXPERIMENT = Experiment(
         "stalls": Figure("an image", is_compared=False),
         "time in stalls": Figure("ms an image", is_compared=False),
     },
-    {"images": 20, "turns": 3, "seconds": 60},
     answer=answer,
     is_local=False,
     goes_on=False,

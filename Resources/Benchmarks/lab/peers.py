@@ -28,7 +28,7 @@ from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import get_version
-from lab.options import ROOT, add_plan, make_series
+from lab.options import ROOT, Option, make_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
 from lab.ratios import Comparison
 from lab.report import ONE_ROUND, format_table, list_ratio_rows
@@ -190,22 +190,19 @@ def answer(results: Results, _: object) -> list[str]:
     return [heading, "", *format_table(head, rows), ONE_ROUND, ""]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--receivers", nargs="+", choices=RECEIVERS, default=RECEIVERS)
-    command.add_argument("--images", type=int, default=200, help="in each turn")
-    add_plan(command, 25, 900)
-
-
 EXPERIMENT = Experiment(
     "one storescu into DCMTK, pynetdicom, dicom-rs, Orthanc and Orthanc with the plugin",
-    add_options,
+    [
+        Option("--receivers", RECEIVERS, choices=RECEIVERS),
+        Option("--images", 200, "in each turn", 30),
+        *make_plan(25, 900, (2, 60)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "throughput to the disk": Figure("images/s"),
         "processor time": Figure("ms/image"),
     },
-    {"images": 30, "turns": 2, "seconds": 60},
     Path("/var/tmp"),
     answer,
     facts=lambda _: {"pynetdicom": version("pynetdicom"), "dicom-rs": get_version(DICOM_RS)},

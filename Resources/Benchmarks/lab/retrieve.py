@@ -29,7 +29,7 @@ from harness.transcoding import JPEG_LOSSLESS_SV1
 from lab import processes
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_packages, is_in_memory
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
 from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients, watch_processor
 from lab.senders import get_limit, use_http
@@ -381,23 +381,16 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    text = "; by itself, all but the first server on the disk only"
-    command.add_argument("--servers", nargs="+", choices=SERVERS, help=f"which of them{text}")
-    command.add_argument("--files", nargs="+", choices=CACHES, help=f"where they are{text}")
-    command.add_argument("--images", type=int, default=2000, help="of the study, 525 kB each")
-    command.add_argument(
-        "--stored",
-        type=int,
-        default=100_000,
-        help="others in the last cells' store; 0: no such cells",
-    )
-    add_plan(command, 3, 400)
-
-
+ALL_BUT = "; by itself, all but the first server on the disk only"
 EXPERIMENT = Experiment(
     "one study out of Orthanc by every way, beside nginx and vsftpd",
-    add_options,
+    [
+        Option("--servers", None, f"which of them{ALL_BUT}", choices=SERVERS, nargs="+"),
+        Option("--files", None, f"where they are{ALL_BUT}", choices=CACHES, nargs="+"),
+        Option("--images", 2000, "of the study, 525 kB each", 40),
+        Option("--stored", 100_000, "others in the last cells' store; 0: no such cells", 1000),
+        *make_plan(3, 400, (2, 10)),
+    ],
     make_stages,
     {
         "speed": Figure("MB/s"),
@@ -405,7 +398,6 @@ EXPERIMENT = Experiment(
         "processor time": Figure("ms/image"),
         "in memory": Figure("% of the files", is_compared=False),
     },
-    {"images": 40, "turns": 2, "seconds": 10, "stored": 1000},
     Path("/var/tmp"),
     facts=lambda _: describe_packages("curl", "nginx", "vsftpd", "orthanc-dicomweb"),
 )

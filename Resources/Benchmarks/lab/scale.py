@@ -23,7 +23,7 @@ from harness.images import Image, identify, make_grey_image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import read_first_match
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.overhead import NO_DELAY, SAME_SOCKETS
 from lab.processes import ClientError, check_stored, count_instances, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
@@ -276,40 +276,24 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--axes", nargs="+", choices=AXES, default=list(AXES))
-    for name, axis in AXES.items():
-        add(
-            f"--{name}",
-            type=float,
-            nargs="+",
-            default=axis.places,
-            help=f"{axis.unit}, {axis.question}",
-        )
-    add("--images", type=int, default=25, help="in each block")
-    add("--maximum-peers", type=int, default=256, help="names that the plugin tells apart")
-    add(
-        "--rounds", type=int, default=6, help="with servers started anew; twice as many of `stored`"
-    )
-    add_plan(command, 8, 300)
-
-
 EXPERIMENT = Experiment(
     "how cost grows with what is stored, peers, associations, sizes and senders",
-    add_options,
+    [
+        Option("--axes", list(AXES), choices=AXES),
+        *(
+            Option(f"--{name}", it.places, f"{it.unit}, {it.question}", it.quick, kind=float)
+            for name, it in AXES.items()
+        ),
+        Option("--images", 25, "in each block", 6),
+        Option("--maximum-peers", 256, "names that the plugin tells apart"),
+        Option("--rounds", 6, "with servers started anew; twice as many of `stored`", 1),
+        *make_plan(8, 300, (2, 6)),
+    ],
     make_stages,
     {
         "throughput": Figure("instances/s"),
         "processor time": Figure("ms/instance"),
         "memory": Figure("MB, the peak"),
         SCRAPE: Figure("ms of processor time", is_compared=False),
-    },
-    {
-        **{name: axis.quick for name, axis in AXES.items()},
-        "images": 6,
-        "rounds": 1,
-        "turns": 2,
-        "seconds": 6,
     },
 )

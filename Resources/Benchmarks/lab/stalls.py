@@ -19,7 +19,7 @@ from harness.sockets import read_options, show
 from harness.tuning import tune_sockets
 from lab import senders
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
-from lab.options import ROOT, add_plan, make_series
+from lab.options import ROOT, Option, make_plan, make_series
 from lab.processes import check_images, count_instances
 from lab.senders import Send, Target, use_http, use_orthanc, use_storescu
 
@@ -192,26 +192,22 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    names = ["storescu", *SCENARIOS]
-    add("--scenarios", nargs="+", choices=names, default=names)
-    add("--images", type=int, default=200, help="in each run")
-    add("--senders", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="parallel storescu")
-    add("--tls", action="store_true", help="DICOM over TLS")
-    add("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
-    add("--orthanc", action="append", type=Path, help="Orthanc's program; several in turn")
-    add_plan(command, 6, 120)
-
-
+CHOICES = ["storescu", *SCENARIOS]
 EXPERIMENT = Experiment(
     "transfers with stock and with tuned sockets",
-    add_options,
+    [
+        Option("--scenarios", CHOICES, choices=CHOICES),
+        Option("--images", 200, "in each run", 20),
+        Option("--senders", [1, 2, 4, 8, 16], "parallel storescu", [1, 4]),
+        Option("--tls", False, "DICOM over TLS"),
+        Option("--dicom-rs", DICOM_RS, "dicom-storescu", kind=Path),
+        Option("--orthanc", None, "a program; several in turn", kind=Path, action="append"),
+        *make_plan(6, 120, (3, 15)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "stalls": Figure("an image", is_compared=False),
         "time in stalls": Figure("ms an image", is_compared=False),
     },
-    {"images": 20, "senders": [1, 4], "turns": 3, "seconds": 15},
 )

@@ -19,7 +19,7 @@ import pydicom
 from harness.images import list_pydicom_files, make_explicit
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_file, describe_packages
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import ClientError
 from lab.transcoding import TARGETS
 
@@ -149,17 +149,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--files", type=Path, help="a folder of DICOM files, instead of made and pydicom's ones"
-    )
-    command.add_argument("--images", type=int, default=10, help="of the made series")
-    command.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
-    command.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
-    add_plan(command, 7, 120)
-
-
 def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
     """What is measured is that program, not the plugin beside it."""
     program = find_program(arguments)
@@ -167,15 +156,22 @@ def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
     return {program.name: measured, **describe_packages("libgdcm3.0")}
 
 
+FOLDER = "a folder of DICOM files, instead of made and pydicom's ones"
 EXPERIMENT = Experiment(
     "engines and transfer syntaxes on a folder of files: speed, ratio, what is declined",
-    add_options,
+    [
+        Option("--files", None, FOLDER, kind=Path),
+        Option("--images", 10, "of the made series", 2),
+        Option("--targets", list(TARGETS), choices=TARGETS),
+        Option("--engines", ENGINES, choices=ENGINES),
+        Option("--milliseconds", 30, "for each file, at least", 1),
+        *make_plan(7, 120, (2, 10)),
+    ],
     make_stages,
     {
         "speed": Figure("MB/s of processor time"),
         "ratio": Figure("", is_compared=False),
         "files": Figure("", is_compared=False),
     },
-    {"images": 2, "milliseconds": 1, "turns": 2, "seconds": 10},
     facts=describe_here,
 )

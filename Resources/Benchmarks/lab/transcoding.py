@@ -14,7 +14,7 @@ from typing import Any
 from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import ClientError, check_stored, check_syntax, watch_processor
 from lab.senders import Target, use_storescu
 
@@ -130,22 +130,19 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
-    command.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    command.add_argument("--images", type=int, default=100, help="in each run")
-    command.add_argument("--senders", type=int, nargs="+", default=[1, 4], help="parallel storescu")
-    add_plan(command, 6, 120, "--rounds")
-
-
 EXPERIMENT = Experiment(
     "ingest as received and transcoded",
-    add_options,
+    [
+        Option("--targets", list(TARGETS), choices=TARGETS),
+        Option("--engines", ENGINES, choices=ENGINES),
+        Option("--images", 100, "in each run", 10),
+        Option("--senders", [1, 4], "parallel storescu", [1]),
+        *make_plan(6, 120, (2, 20), "--rounds"),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "processor time": Figure("ms/image"),
         'phase "transcode"': Figure("ms an image", is_compared=False),
     },
-    {"images": 10, "senders": [1], "turns": 2, "seconds": 20},
 )
