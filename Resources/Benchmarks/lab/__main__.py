@@ -61,7 +61,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 # Where, not what: a run may go on with others, if their fingerprints are the same
 PLACES = (
-    *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs", "disk"),
+    *("command", "plugin", "output", "storage", "resume", "quick", "disk"),
     *("user", "password_file", "headers", "cacert", "yes", "no_limit"),
 )
 

@@ -33,7 +33,7 @@ from lab.phases import PHASES, share_phases
 from lab.processes import ClientError, check_images, check_stored, check_syntax, watch_processor
 from lab.results import Cell, Results
 from lab.senders import Send, Target, use_http, use_storescu
-from lab.stalls import DICOM_RS, PRESETS, STOCK, TUNED
+from lab.stalls import PRESETS, STOCK, TUNED
 
 STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
 HTTP_GZIP = "HTTP client that accepts gzip"
@@ -130,11 +130,8 @@ class Site:
 
     def enter(self, factors: Factors) -> Entry:
         count, sender = split_senders(factors)
-        if sender == "dicom-rs" and not self.arguments.dicom_rs.exists():
-            reason = (
-                "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
-            )
-            return Entry({}, {sender: reason})
+        if sender == "dicom-rs" and (obstacle := senders.find_dicom_rs_obstacle()):
+            return Entry({}, {sender: obstacle})
         if sender == HTTP_GZIP:  # which Orthanc does with small answers before 1.12.2
             answer = self._tested.get("/system", headers=senders.GZIP)
             if answer.headers.get("Content-Encoding") != "gzip":
@@ -196,7 +193,7 @@ class Site:
             "dcmsend": lambda: senders.use_dcmsend(target, count),
             "pynetdicom": lambda: senders.use_pynetdicom(target, count),
             "gdcmscu": lambda: senders.use_gdcmscu(target, count),
-            "dicom-rs": lambda: senders.use_dicom_rs(self.arguments.dicom_rs, target, count),
+            "dicom-rs": lambda: senders.use_dicom_rs(target, count),
             HTTP: lambda: use_http(tested, images, count),
             HTTP_GZIP: lambda: use_http(tested, images, count, accepts_gzip=True),
             "curl": lambda: senders.use_curl(tested, images, count, self.room.folder),
@@ -486,7 +483,6 @@ EXPERIMENT = Experiment(
         Option("--parallel", [1, 2, 4, 8, 16], "senders at once", [1, 4]),
         Option("--disk", Path("/var/tmp"), "for the axis storage", kind=Path),
         Option("--writes", 100, "that the slow disk takes in a second"),
-        Option("--dicom-rs", DICOM_RS, "dicom-storescu, which install-dicom-rs.sh builds"),
         *make_plan(3, 25, (1, 5)),
     ],
     make_stages,

@@ -26,9 +26,10 @@ from pydicom.errors import InvalidDicomError
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
+from lab import senders
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import get_version
-from lab.options import ROOT, Option, make_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
 from lab.ratios import Comparison
 from lab.report import ONE_ROUND, format_table, list_ratio_rows
@@ -37,7 +38,7 @@ from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 
-DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescp"
+DICOM_RS = senders.DICOM_RS / "dicom-storescp"
 
 PROGRAMS: dict[str, Callable[[str, Path], list[str | Path]]] = {
     "DCMTK storescp": lambda port, folder: ["/usr/bin/storescp", "-od", folder, port],

@@ -139,28 +139,6 @@ class Reader:
         **arguments: Any,  # noqa: ANN401
     ) -> requests.Response:
         url = self.access.url + path
-        try:
-            try:
-                return self._ask_once(method, url, seconds, **arguments)
-            except requests.ConnectionError as error:
-                if method == "POST" or isinstance(error, requests.Timeout):
-                    raise
-                # What either of the others does twice is done once
-                return self._ask_once(method, url, seconds, **arguments)
-        except requests.exceptions.SSLError as error:
-            raise ClientError(
-                f"its certificate is not trusted here (--cacert FILE): {error}"
-            ) from error
-        except requests.RequestException as error:
-            raise ClientError(f"{method} {url}: {error}") from error
-
-    def _ask_once(
-        self,
-        method: str,
-        url: str,
-        seconds: float,
-        **arguments: Any,  # noqa: ANN401
-    ) -> requests.Response:
         if time.monotonic() - self._used > LONGEST_REST:
             self._session.close()  # its connections; the next one is made by itself
         try:
@@ -168,6 +146,12 @@ class Reader:
             return self._session.request(
                 method, url, timeout=seconds, allow_redirects=False, **arguments
             )
+        except requests.exceptions.SSLError as error:
+            raise ClientError(
+                f"its certificate is not trusted here (--cacert FILE): {error}"
+            ) from error
+        except requests.RequestException as error:
+            raise ClientError(f"{method} {url}: {error}") from error
         finally:
             self._used = time.monotonic()
 

@@ -9,10 +9,10 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -60,24 +60,13 @@ def interruptible() -> Iterator[None]:
             signal.signal(kind, handler)
 
 
-class Unhurried:
-    """As the manager, but no signal disturbs its end: all that it has started has ended then."""
+class Unhurried(ExitStack):
+    """No signal disturbs its end: all that was started has ended then."""
 
-    def __init__(self, manager: AbstractContextManager[Bench]) -> None:
-        self._manager = manager
-
-    def __enter__(self) -> Bench:
-        return self._manager.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
+    def __exit__(self, *details: Any) -> bool | None:  # noqa: ANN401
         _Interruption.is_held = True
         try:
-            return self._manager.__exit__(kind, error, trace)
+            return super().__exit__(*details)
         finally:
             _Interruption.is_held = False
             if _Interruption.has_come:
@@ -145,7 +134,9 @@ class Runner:
     def _run_round(self, stage: Stage, number: int, cells: list[Cell]) -> None:
         """Whatever happens in a cell is its own failure; what servers do at their end, is all's."""
         try:
-            with Unhurried(self._open(stage, number)) as bench:
+            with Unhurried() as stack:
+                folder = TemporaryDirectory(prefix="lab-", dir=self._storage)
+                bench = stage.open(Room(Path(stack.enter_context(folder)), number, stack))
                 for cell in cells:
                     self._show(cell)
                     self._measure(stage, bench, cell, number)
@@ -154,14 +145,6 @@ class Runner:
             for cell in cells:
                 self._fail(cell, error)
                 self._keep(stage, cell)
-
-    @contextmanager
-    def _open(self, stage: Stage, number: int) -> Iterator[Bench]:
-        with (
-            TemporaryDirectory(prefix="lab-", dir=self._storage) as folder,
-            ExitStack() as stack,
-        ):
-            yield stage.open(Room(Path(folder), number, stack))
 
     def _measure(self, stage: Stage, bench: Bench, cell: Cell, number: int) -> None:
         begin = time.monotonic()

@@ -17,12 +17,14 @@ from harness.certificates import Certificate
 from harness.clients import upload
 from harness.images import Image
 from harness.orthanc import OrthancServer
+from lab.options import ROOT
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 
 # Not by the PATH: pynetdicom brings programs of the same names
 STORESCU = "/usr/bin/storescu"
 MOVESCU = "/usr/bin/movescu"
 DCMSEND = "/usr/bin/dcmsend"
+DICOM_RS = ROOT / "build" / "dicom-rs" / "bin"
 
 GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
 GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
@@ -117,9 +119,15 @@ def use_pynetdicom(target: Target, senders: int = 1) -> Send:
     return send
 
 
-def use_dicom_rs(program: Path, target: Target, senders: int = 1) -> Send:
+def find_dicom_rs_obstacle() -> str | None:
+    if (DICOM_RS / "dicom-storescu").exists():
+        return None
+    return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
+
+
+def use_dicom_rs(target: Target, senders: int = 1) -> Send:
     """dicom-rs's dicom-storescu, without TLS."""
-    start = [str(program), "--called-ae-title", "ORTHANC", "--fail-first"]
+    start = [str(DICOM_RS / "dicom-storescu"), "--called-ae-title", "ORTHANC", "--fail-first"]
     commands = target.share([*start, f"127.0.0.1:{target.port}"], senders)
     return lambda: run_senders(commands, target.images)[0]
 

@@ -19,7 +19,7 @@ from harness.sockets import read_options, show
 from harness.tuning import tune_sockets
 from lab import senders
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
-from lab.options import ROOT, Option, make_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import check_images, count_instances
 from lab.senders import Send, Target, use_http, use_orthanc, use_storescu
 
@@ -29,8 +29,6 @@ ACCEPT_SECONDS = 1  # until DCMTK has accepted a connection, and set its options
 
 STOCK, TUNED = "preset stock", "preset tuned"
 PRESETS = {STOCK: "stock", TUNED: "tuned"}
-
-DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
 
 SCENARIOS = {
     "pynetdicom": "pynetdicom → Orthanc",
@@ -86,11 +84,10 @@ class Site:
             name_storescu(number): lambda number=number: receive(use_storescu(target, number))
             for number in self.arguments.senders
         }
-        dicom_rs = self.arguments.dicom_rs
         return {
             **ways,
             SCENARIOS["pynetdicom"]: lambda: receive(senders.use_pynetdicom(target)),
-            SCENARIOS["dicom-rs"]: lambda: receive(senders.use_dicom_rs(dicom_rs, target)),
+            SCENARIOS["dicom-rs"]: lambda: receive(senders.use_dicom_rs(target)),
             SCENARIOS["orthanc"]: lambda: receive(
                 use_orthanc(self._fill(self.plain), "tested", count)
             ),
@@ -102,9 +99,7 @@ class Site:
     def _find_obstacle(self) -> str | None:
         if self._certificate is not None:
             return "dicom-storescu is installed without TLS"
-        if not self.arguments.dicom_rs.exists():
-            return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
-        return None
+        return senders.find_dicom_rs_obstacle()
 
     def _start(self, name: str, plugins: list[Path], modality: str, port: int) -> OrthancServer:
         certificate: Certificate | None = self._certificate
@@ -200,7 +195,6 @@ EXPERIMENT = Experiment(
         Option("--images", 200, "in each run", 20),
         Option("--senders", [1, 2, 4, 8, 16], "parallel storescu", [1, 4]),
         Option("--tls", False, "DICOM over TLS"),
-        Option("--dicom-rs", DICOM_RS, "dicom-storescu", kind=Path),
         Option("--orthanc", None, "a program; several in turn", kind=Path, action="append"),
         *make_plan(6, 120, (3, 15)),
     ],

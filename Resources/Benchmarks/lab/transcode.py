@@ -7,7 +7,6 @@ of all threads, and of the engine's process.
 """
 
 import argparse
-import subprocess
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
+from harness.process import run
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_file, describe_packages
 from lab.options import Option, make_plan, make_series
@@ -42,7 +42,7 @@ def transcode(
     program: Path, engine: str, target: str, files: list[Path], milliseconds: int
 ) -> dict[str, Encoding]:
     command = [program, "--time", str(milliseconds), engine, TARGETS[target], *files]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    finished = run(command, timeout=TIMEOUT)
     if finished.returncode != 0:
         raise ClientError(f"{engine}: {finished.stderr[-500:]}")
     encodings = {}

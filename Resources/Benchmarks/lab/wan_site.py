@@ -170,22 +170,21 @@ class Site:
         }
 
     def _list_ways(self, protocol: str) -> dict[str, Way]:
-        if protocol == DICOM:
-            return self._list_dicom_ways(DICOM, self._near, [])
-        if protocol == SEVERAL:
-            return self._list_dicom_ways(SEVERAL, self._near, [])
+        if protocol in (DICOM, SEVERAL):
+            return self._list_dicom_ways(protocol, self._near, [])
         if protocol == TLS:
             arguments = self._certificate.get_dcmtk_arguments()
             return self._list_dicom_ways(TLS, self._near_tls, arguments)
         if protocol == FORWARD:
             return self._list_forwarding_ways()
-        if protocol == HTTP:
-            return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}")}
-        if protocol == HTTPS:
-            return {PLAIN: self._make_https_upload()}
-        if protocol == CIFS:
-            return {PLAIN: self._make_share()}
-        return {PLAIN: self._make_download(ftp if protocol == FTP else proxy)}
+        makers: dict[str, Callable[[], Way]] = {
+            HTTP: lambda: self._make_upload(f"http://{NEAR}:{self._near.http_port}"),
+            HTTPS: self._make_https_upload,
+            CIFS: self._make_share,
+            FTP: lambda: self._make_download(ftp),
+            FILES: lambda: self._make_download(proxy),
+        }
+        return {PLAIN: makers[protocol]()}
 
     def _list_dicom_ways(
         self, protocol: str, server: OrthancServer, arguments: list[str]
