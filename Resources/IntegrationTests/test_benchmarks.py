@@ -344,7 +344,6 @@ ONCE = "--images 4 --pairs 1 --rounds 1"
 ONE_LOAD = f"{ONCE} --loads http-1"
 LINE = "--base 10 --round-trips --losses --mtus --images 3 --turns 1"
 LINE_OF_ALL = f"{LINE} --congestion reno --buffers 65536 --transfer-seconds 0 --protocols"
-SENDERS = "--senders storescu dcmsend pynetdicom gdcmscu curl 'C-MOVE from Orthanc'"
 SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buffers 129075"
 
 
@@ -357,7 +356,7 @@ SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buff
         (f"noise {ONE_LOAD}", 1, 2),
         (f"cost-of-probe {ONE_LOAD}", 1, 2),
         ("stalls --images 4 --pairs 1 --senders 2", 5, 2),
-        (f"transcoding {ONCE} --senders 2 --targets JPEGProcess14SV1", 1, 6),
+        ("transcoding --images 4 --turns 1 --senders 2 --targets JPEGProcess14SV1", 1, 6),
         ("peers --images 4 --turns 1 --storage FOLDER", 1, 3),
         (f"wan {LINE_OF_ALL} DICOM 'FTP (vsftpd)' 'Orthanc → Orthanc'", 3, 4),
         ("dashboard --visits 1 --pairs 1 --phase-seconds 1 --images 5", 2, 2),
@@ -369,7 +368,7 @@ SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buff
             1,
             14,
         ),
-        (f"dcmtk-sockets {SOCKETS} --paths loopback", 4, 5),
+        (f"dcmtk-sockets {SOCKETS} --paths loopback", 4, 2),
         ("transcode --images 2 --targets RLELossless --turns 1 --milliseconds 1", 2, 2),
         long(f"overhead {ONCE} --budget", 3, 3),
         long(f"overhead {ONE_LOAD} --at-once", 1, 2),
@@ -377,11 +376,12 @@ SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buff
         long(f"overhead {ONE_LOAD} --databases sqlite postgresql", 2, 2),
         long(f"cost-of-probe --probe-only {ONE_LOAD}", 1, 2),
         long("stalls --images 4 --pairs 1 --senders 1 2 --tls", 6, 2),
-        long(f"ingest --axes nagle database storage --images 4 --turns 1 {SENDERS}", 19, 2),
-        long("ingest --axes gzip --images 4 --turns 1", 2, 2),
+        long("ingest --axes storage gzip database nagle --images 4 --turns 1 --parallel 1", 12, 2),
         long(f"wan {LINE_OF_ALL} '4 x DICOM' 'HTTPS upload (nginx in front)'", 2, 1),
         long(f"wan {LINE} --protocols CIFS --congestion cubic --buffers 16384", 1, 1),
-        long(f"wan {LINE} --protocols DICOM --congestion none-such", 1, 0),
+        long(
+            f"wan {LINE} --buffers --round-trips 10 --protocols DICOM --congestion none-such", 1, 0
+        ),
         long("retrieve --images 4 --turns 1 --files 'in the page cache' --stored 1000", 4, 2),
         long(f"dcmtk-sockets {SOCKETS} --paths '5 ms away'", 3, 2),
     ],
