@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the lab measures: the cells of a grid, in each of which contestants take turns."""
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -98,13 +98,13 @@ class Experiment:
 
     question: str
     options: list[Option]
-    make_stages: Callable[[argparse.Namespace], list[Stage]]
+    make_stages: Callable[[Namespace], list[Stage]]
     figures: dict[str, Figure]
     storage: Path | None = None  # other than in memory
     answer: Answer = lambda *_: []
     is_local: bool = True
     goes_on: bool = True
-    facts: Callable[[argparse.Namespace], dict[str, str]] = lambda _: {}
+    facts: Callable[[Namespace], dict[str, str]] = lambda _: {}
 
 
 def take_turns(

@@ -112,12 +112,6 @@ def choose_tested(rows: list[Row]) -> list[Row]:
     return [row for row in could if len(could) * row.get_least_probability() <= LEVEL]
 
 
-def get_constant_factors(results: Results) -> dict[str, str]:
-    varying = results.list_factors()
-    factors = results.cells[0].factors if results.cells else {}
-    return {name: value for name, value in factors.items() if name not in varying}
-
-
 def list_differences(a: Results, b: Results) -> list[str]:
     """What else than time lies between the two."""
     taken = a.fingerprints.keys() & b.fingerprints.keys()  # an older lab took none
@@ -126,7 +120,7 @@ def list_differences(a: Results, b: Results) -> list[str]:
         for kind, name, before, now in a.list_differences(b)
         if kind != "Fingerprint" or name in taken
     ]
-    all_a, all_b = get_constant_factors(a), get_constant_factors(b)
+    all_a, all_b = a.get_constants(), b.get_constants()
     lines += [
         f"- All cells: {name}: {all_a.get(name)} in A, {all_b.get(name)} in B"
         for name in all_a | all_b

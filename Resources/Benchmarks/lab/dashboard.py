@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the dashboard costs: its visitor, who waits for the first paint, and Orthanc."""
 
-import argparse
 import json
 import subprocess
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -132,7 +132,7 @@ def measure_cost(
     return figures
 
 
-def open_bench(arguments: argparse.Namespace, room: Room) -> Bench:
+def open_bench(arguments: Namespace, room: Room) -> Bench:
     images = make_series("dashboard", arguments.images)
     # The images come again and again: as new ones, and the store does not grow
     options = {"OverwriteInstances": True}
@@ -165,7 +165,7 @@ def explain(_: Factors, rounds: Rounds) -> str:
     )
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     bench = partial(open_bench, arguments)
     load = {"Load": f"{arguments.rate:g} instances a second"}
     return [

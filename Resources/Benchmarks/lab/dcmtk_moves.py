@@ -5,11 +5,11 @@ By C-MOVE out of DCMTK's own server, dcmqrscp, as in report 000, and out of Orth
 the same of DCMTK's switches; Orthanc with the plugin does not go by them.
 """
 
-import argparse
 import shutil
 import signal
 import subprocess
 import time
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -215,7 +215,7 @@ def make_archive(folder: Path, areas: dict[str, list[Image]], hosts: dict[str, s
 
 
 def open_archive(
-    arguments: argparse.Namespace, name: str, buffer: str, images: list[Image], room: Room
+    arguments: Namespace, name: str, buffer: str, images: list[Image], room: Room
 ) -> Bench:
     if obstacle := find_route_obstacle(name):
         return lambda factors: Entry({}, {factors["Path"]: obstacle})
@@ -273,9 +273,7 @@ def fill(server: OrthancServer, images: list[Image]) -> Source:
     return Source("ORTHANC", server.dicom_port, uid, images)
 
 
-def open_servers(
-    arguments: argparse.Namespace, buffer: str, images: list[Image], room: Room
-) -> Bench:
+def open_servers(arguments: Namespace, buffer: str, images: list[Image], room: Room) -> Bench:
     usual = make_environment(buffer)
     environments = {SHIPPED: usual, TUNED: usual, NO_DELAY: make_environment(buffer, "1")}
     path = Route(room, LOOPBACK)

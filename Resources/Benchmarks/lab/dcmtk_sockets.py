@@ -5,8 +5,8 @@ DCMTK's own switches are two environment variables, TCP_NODELAY and TCP_BUFFER_L
 the same here. iperf3 shows what the path carries with such buffers.
 """
 
-import argparse
 import json
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -80,7 +80,7 @@ def read_limits() -> dict[str, int]:
     }
 
 
-def open_path(arguments: argparse.Namespace, name: str, images: list[Image], room: Room) -> Bench:
+def open_path(arguments: Namespace, name: str, images: list[Image], room: Room) -> Bench:
     if obstacle := moves.find_route_obstacle(name):
         return lambda factors: Entry({}, {factors["Path"]: obstacle})
     limit = min(read_limits().values())
@@ -113,7 +113,7 @@ def make_cell(path: str, transfer: str, buffer: object) -> Factors:
     return {"Path": path, "Transfer": transfer, "TCP_BUFFER_LENGTH": str(buffer)}
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("dcmtk-sockets", arguments.images)
     some = images[: arguments.server_images]
     plan = (arguments.turns, arguments.seconds)
@@ -132,7 +132,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def list_archives(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
+def list_archives(arguments: Namespace) -> Iterator[tuple[str, str]]:
     """Paths and buffers between dcmqrscp and movescu: the jump was seen on loopback."""
     if FROM_ARCHIVE in arguments.transfers:
         for name in (name for name in moves.CLIENTS if name in arguments.paths):
@@ -175,7 +175,7 @@ TABLES = [
 ]
 
 
-def describe_here(_: argparse.Namespace) -> dict[str, str]:
+def describe_here(_: Namespace) -> dict[str, str]:
     limits = {f"net.core.{name}": str(limit) for name, limit in read_limits().items()}
     lines = "netem" if has_netem() else "vde2"
     return {"Lines": lines, **limits, **describe_packages("iperf3", "vde2", "libgdcm-tools")}

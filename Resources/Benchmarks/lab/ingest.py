@@ -7,8 +7,8 @@ stands where the plugin saw the time of an instance go. Report 002's senders and
 numbers in parallel that it has, others fewer.
 """
 
-import argparse
 import math
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -112,7 +112,7 @@ class Setup:
 
 @dataclass
 class Site:
-    arguments: argparse.Namespace
+    arguments: Namespace
     setup: Setup
     room: Room
 
@@ -249,7 +249,7 @@ def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
     return sums
 
 
-def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
+def find_obstacle(arguments: Namespace, setup: Setup) -> str | None:
     if setup.has_postgresql and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
         return "not installed: postgresql, orthanc-postgresql"
     if setup.place == "base":
@@ -267,13 +267,13 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
         return f"the kernel cannot throttle the disk: {error.strerror}"
 
 
-def open_site(arguments: argparse.Namespace, setup: Setup, room: Room) -> Bench:
+def open_site(arguments: Namespace, setup: Setup, room: Room) -> Bench:
     if obstacle := find_obstacle(arguments, setup):
         return lambda _: Entry({}, {setup.name: obstacle})
     return Site(arguments, setup, room).enter
 
 
-def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
+def list_setups(arguments: Namespace) -> Iterator[Setup]:
     """Along the axes that were asked for; what two of them have is measured once."""
     parallel: list[int] = arguments.parallel
 
@@ -445,11 +445,9 @@ def answer(results: Results, charts: Charts) -> list[str]:
     return [*tables.show(TABLES)(results, charts), *drawn]
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     arguments.disk.mkdir(parents=True, exist_ok=True)
-    arguments = argparse.Namespace(
-        **vars(arguments), series=make_series("ingest", arguments.images)
-    )
+    arguments = Namespace(**vars(arguments), series=make_series("ingest", arguments.images))
     return [
         Stage(
             [
@@ -466,7 +464,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+def describe_here(arguments: Namespace) -> dict[str, str]:
     return {
         "Disk": describe_storage(arguments.disk),
         "pynetdicom": version("pynetdicom"),

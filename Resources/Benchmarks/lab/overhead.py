@@ -7,7 +7,7 @@ more stable than the clock on the wall where others share the machine. With Post
 database of the same server, which is none of Orthanc's processes.
 """
 
-import argparse
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -76,7 +76,7 @@ class Setup:
 Setups = tuple[Setup, ...]
 
 
-def compare(arguments: argparse.Namespace) -> Setups:
+def compare(arguments: Namespace) -> Setups:
     """What differs between the servers; otherwise the plugin has nothing to win."""
     asked, experiment = vars(arguments), arguments.command
     if sum(bool(asked.get(name)) for name in ("budget", "at_once", "earlier")) > 1:
@@ -147,7 +147,7 @@ def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -
 
 
 def open_bench(
-    setups: Setups, arguments: argparse.Namespace, images: list[Image], database: str, room: Room
+    setups: Setups, arguments: Namespace, images: list[Image], database: str, room: Room
 ) -> Bench:
     """All servers, started anew; who is started first changes from round to round."""
     if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
@@ -175,7 +175,7 @@ def open_bench(
     return make_contestants
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     setups = compare(arguments)
     images = make_series("overhead", arguments.images)
     # A result of SQLite alone is one as before there was a choice

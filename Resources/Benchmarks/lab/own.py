@@ -8,10 +8,10 @@ run that was killed has left is removed by the next one (own_sent.py). With --wa
 at all (watch.py). No setting of the server is ever changed.
 """
 
-import argparse
 import re
 import sys
 import time
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from lab import phases, remote, watch
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.charts import Charts
 from lab.options import Option, make_series
-from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
+from lab.own_sent import Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 from lab.remote import Access, Json, Reader, StrangerError, Writer, tell
 from lab.report import format_number, format_values
@@ -55,7 +55,7 @@ NOT_BEGUN = re.compile(
 
 @dataclass(frozen=True)
 class Sample:
-    names: Names
+    names: Sent
     files: list[Path]
     contents: dict[str, bytes]  # by Orthanc's identifiers
 
@@ -63,7 +63,7 @@ class Sample:
         return sum(map(len, self.contents.values()))
 
 
-def make_sample(names: Names, count: int, folder: Path) -> Sample:
+def make_sample(names: Sent, count: int, folder: Path) -> Sample:
     files = []
     contents = {}
     for number, image in enumerate(make_series("own", count)):
@@ -85,22 +85,22 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
 class Site:
     """`left_open`: the kinds of ways whose first image may still arrive, and why."""
 
-    arguments: argparse.Namespace
+    arguments: Namespace
     access: Access
     sample: Sample
     file: SentFile
     left_open: dict[str, str]
 
     def __post_init__(self) -> None:
-        self._sent = Sent(self.access.url, self.sample.names)
+        self._sent = self.sample.names
         self.writer = Writer(self.access)
         self._has_perf = self.writer.get("/perf/status").status_code == 200
         self._may_hold_some = False
         self._unanswered: set[str] = set()  # may arrive when their sender is gone
         self._alone: dict[str, float] = {}  # the seconds of one image, by each way
-        status = self.writer.get(f"/studies/{self.sample.names.study}").status_code
+        status = self.writer.get(f"/studies/{self._sent.study}").status_code
         if status != 404 and not self.left_open:
-            raise ClientError(f"the server should have no study {self.sample.names.study}")
+            raise ClientError(f"the server should have no study {self._sent.study}")
 
     def list_ways(self) -> dict[str, Callable[[int], float]]:
         """Each sends the first images, so many, and says how long it took."""
@@ -189,7 +189,7 @@ class Site:
                 f" them until none has come for {seconds:.0f} s."
             )
         try:
-            remove(self.writer, self.sample.names, seconds, self._unanswered)
+            remove(self.writer, self._sent, seconds, self._unanswered)
         except ClientError as error:
             raise ClientError(f"it could not be removed: {error}") from error
 
@@ -213,7 +213,7 @@ class Site:
         self._may_hold_some = True
         self.file.add(self._sent)
         seconds = way(count)
-        answer = self.writer.get(f"/series/{self.sample.names.series}")
+        answer = self.writer.get(f"/series/{self._sent.series}")
         arrived = answer.json()["Instances"] if answer.status_code == 200 else []
         if len(arrived) != count:
             self._unanswered |= self._list_first(count).difference(arrived)
@@ -250,13 +250,13 @@ class Site:
 
     def _check_taken(self, who: str, count: int) -> None:
         """Raises StrangerError if somebody else has taken them."""
-        names = self.sample.names
+        names = self._sent
         if self.writer.get(f"/series/{names.series}").status_code == 404:
             self._unanswered |= self._list_first(count)  # who has them may pass them on
             raise StrangerError(
                 f"{who} has taken an image that is NOT in {self.access.url}: it drops it, gives it"
                 " other names, or is another server, from which the lab removes nothing"
-                f" (--dicom-host, --dicom-port): {names.describe()}"
+                f" (--dicom-host, --dicom-port): {names.describe_names()}"
             )
 
     def _list_recent(self) -> list[Json]:
@@ -308,7 +308,7 @@ class Dicom:
     title: str
 
 
-def find_dicom(arguments: argparse.Namespace, access: Access, system: Json) -> Dicom | None:
+def find_dicom(arguments: Namespace, access: Access, system: Json) -> Dicom | None:
     """As told, or else as the server says of itself; None: it was told to leave it out."""
     host = urlsplit(access.url).hostname
     port = system.get("DicomPort") if arguments.dicom_port is None else arguments.dicom_port
@@ -348,7 +348,7 @@ def check_room(system: Json, statistics: Json, images: int, size: int) -> str:
     return " and ".join(unknown)
 
 
-def agree(arguments: argparse.Namespace, question: str) -> bool:
+def agree(arguments: Namespace, question: str) -> bool:
     """Raises ClientError if there is nobody to ask."""
     if arguments.yes:
         return True
@@ -357,7 +357,7 @@ def agree(arguments: argparse.Namespace, question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def warn(arguments: argparse.Namespace, access: Access) -> None:
+def warn(arguments: Namespace, access: Access) -> None:
     """Before anything is asked of the server; raises ClientError unless somebody agrees."""
     if not access.is_exposed():
         return
@@ -366,7 +366,7 @@ def warn(arguments: argparse.Namespace, access: Access) -> None:
         raise ClientError("nothing was sent")
 
 
-def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile) -> None:
+def remove_earlier(arguments: Namespace, access: Access, file: SentFile) -> None:
     """What a run that was killed may have left there; where it is elsewhere, it is only named."""
     for sent in file.read():
         print(f"{file.path.name}: a run that was killed, or goes on, sent to {sent.describe()}")
@@ -376,13 +376,13 @@ def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile
             print(f"Removes it, and looks on for {arguments.late:.0f} s.", flush=True)
             try:
                 # Nobody knows what was on its way
-                remove(Writer(access), sent.names, arguments.late, {"any"})
+                remove(Writer(access), sent, arguments.late, {"any"})
             except ClientError as error:
                 raise ClientError(f"NOT REMOVED from {sent.describe()}: {error}") from error
             file.forget(sent)
 
 
-def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
+def ask(arguments: Namespace, access: Access, names: Sent) -> None:
     """Says what is going to happen; raises ClientError unless somebody agrees."""
     reader = Reader(access)
     system, statistics = reader.get_system(), reader.get_json("/statistics")
@@ -416,9 +416,9 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
 
 
 def open_site(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     access: Access,
-    names: Names,
+    names: Sent,
     file: SentFile,
     left_open: dict[str, str],
     room: Room,
@@ -454,7 +454,7 @@ def explain(access: Access, _: Factors, __: Rounds) -> str:
     return "; ".join(parts)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     access = remote.read_access(arguments)
     file = SentFile(arguments.output)
     warn(arguments, access)
@@ -462,7 +462,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     remove_earlier(arguments, access, file)
     if arguments.watch is not None:
         return watch.make_stages(access, server, arguments.watch, arguments.interval)
-    names = make_names()
+    names = make_names(access.url)
     ask(arguments, access, names)
     cells = [{"Server": server, "Images": f"{arguments.images} CT of 525 kB"}]
     bench = partial(open_site, arguments, access, names, file, {})
@@ -499,7 +499,7 @@ def parse_seconds(text: str) -> float:
     factor = units.get(text[-1:], 0)
     seconds = float(text[:-1]) * factor if factor else float(text)
     if not 1 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError("1 second to 24 hours")
+        raise ArgumentTypeError("1 second to 24 hours")
     return seconds
 
 

@@ -10,7 +10,7 @@ import re
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +21,7 @@ from lab.remote import Json, Writer
 LOOK_SECONDS = 1.0  # between two looks
 
 PATIENT = "PERF-LAB-"
+KEYS = ("URL", "PatientID", "StudyInstanceUID", "SeriesInstanceUID")
 OWN_PATIENT = re.compile(PATIENT + "[0-9a-f]{12}")
 OWN_UID = re.compile(r"2\.25\.[0-9]{1,39}")
 
@@ -30,9 +31,10 @@ def make_uid() -> str:
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names that nobody has: made once for a run, and told before it begins."""
+class Sent:
+    """Names that nobody has, made once for a run and told before it begins; and where they go."""
 
+    url: str
     patient: str
     study_uid: str
     series_uid: str
@@ -45,39 +47,26 @@ class Names:
     def series(self) -> str:
         return identify(self.patient, self.study_uid, self.series_uid)
 
-    def describe(self) -> str:
+    def describe_names(self) -> str:
         return f"PatientID {self.patient}, StudyInstanceUID {self.study_uid}, /studies/{self.study}"
 
-
-def make_names() -> Names:
-    return Names(f"{PATIENT}{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
-
-
-@dataclass(frozen=True)
-class Sent:
-    url: str
-    names: Names
-
     def describe(self) -> str:
-        return f"{self.url}: {self.names.describe()}"
+        return f"{self.url}: {self.describe_names()}"
 
     def to_json(self) -> Json:
-        names = self.names
-        return {
-            "URL": self.url,
-            "PatientID": names.patient,
-            "StudyInstanceUID": names.study_uid,
-            "SeriesInstanceUID": names.series_uid,
-            "Path": f"/studies/{names.study}",
-        }
+        return {**dict(zip(KEYS, astuple(self), strict=True)), "Path": f"/studies/{self.study}"}
 
     @classmethod
     def from_json(cls, entry: Json) -> Self:
         """Raises ValueError for names that no run makes: those are somebody's."""
-        names = Names(entry["PatientID"], entry["StudyInstanceUID"], entry["SeriesInstanceUID"])
-        if not OWN_PATIENT.fullmatch(names.patient) or not OWN_UID.fullmatch(names.study_uid):
-            raise ValueError(f"not of the lab: {names.describe()}")
-        return cls(entry["URL"], names)
+        sent = cls(*(entry[key] for key in KEYS))
+        if not OWN_PATIENT.fullmatch(sent.patient) or not OWN_UID.fullmatch(sent.study_uid):
+            raise ValueError(f"not of the lab: {sent.describe_names()}")
+        return sent
+
+
+def make_names(url: str) -> Sent:
+    return Sent(url, f"{PATIENT}{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
 
 
 class SentFile:
@@ -117,7 +106,7 @@ class SentFile:
 
 
 def remove(
-    writer: Writer, names: Names, seconds: float = 0, unanswered: set[str] | None = None
+    writer: Writer, names: Sent, seconds: float = 0, unanswered: set[str] | None = None
 ) -> None:
     """The study, tried for so many seconds, and watched for as long for images that are late.
 

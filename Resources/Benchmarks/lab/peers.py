@@ -6,12 +6,12 @@ kernel. So there are two figures: until the sender has ended, and until all file
 After each turn, the files of either are read again.
 """
 
-import argparse
 import hashlib
 import os
 import shutil
 import sys
 import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -146,7 +146,7 @@ def start_peer(room: Room, name: str, plugin: Path, folder: Path) -> Peer:
     return make_orthanc_peer(room.enter(OrthancServer(folder, plugins=plugins)))
 
 
-def open_bench(arguments: argparse.Namespace, images: list[Image], room: Room) -> Bench:
+def open_bench(arguments: Namespace, images: list[Image], room: Room) -> Bench:
     def enter(_: Factors) -> Entry:
         contestants, declined = {}, {}
         for number, name in enumerate(arguments.receivers):
@@ -163,7 +163,7 @@ def open_bench(arguments: argparse.Namespace, images: list[Image], room: Room) -
     return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("peers", arguments.images)
     cells = [{"Sender": "storescu", "Images": f"{len(images)} CT of 525 kB"}]
     bench = partial(open_bench, arguments, images)

@@ -108,14 +108,7 @@ def list_remarks(results: Results) -> Iterable[str]:
 def describe_circumstances(results: Results) -> list[str]:
     loads = [cell.load for cell in results.cells if cell.rounds] or [0]
     facts = ", ".join(f"{key}: {value}" for key, value in results.machine.items())
-    varying = results.list_factors()
-    constant = {
-        name: value
-        for cell in results.cells
-        for name, value in cell.factors.items()
-        if name not in varying
-    }
-    lines = [f"{name}: {value}." for name, value in constant.items()]
+    lines = [f"{name}: {value}." for name, value in results.get_constants().items()]
     lines += [f"Measured {results.date}. {facts}."]
     lines += [f"Load average, all users: {min(loads)} to {max(loads)}.", ""]
     lines += ["Made by", "", f"    {results.command}", ""]

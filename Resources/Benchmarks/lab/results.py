@@ -96,6 +96,11 @@ class Results:
         values = {name: {cell.factors.get(name) for cell in self.cells} for name in names}
         return [name for name in names if len(values[name]) > 1] or names[-1:]
 
+    def get_constants(self) -> dict[str, str]:
+        """The factors in which no cells differ."""
+        factors = {name: it for cell in self.cells for name, it in cell.factors.items()}
+        return {name: it for name, it in factors.items() if name not in self.list_factors()}
+
     def name_cell(self, cell: Cell) -> str:
         return ", ".join(cell.factors[name] for name in self.list_factors() if name in cell.factors)
 

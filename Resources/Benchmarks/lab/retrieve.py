@@ -5,11 +5,11 @@ Each client writes what it gets into a folder in memory, where it is counted aft
 servers read from the page cache, or, where it is emptied before each turn, from the disk.
 """
 
-import argparse
 import re
 import shutil
 import sys
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -350,7 +350,7 @@ def open_index_bench(plugin: Path, images: list[Image], stored: int, room: Room)
     return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("retrieve", arguments.images)
     size = sum(image.get_size() for image in images) / 1e6
     study = f"{len(images)} CT, {size:.0f} MB"

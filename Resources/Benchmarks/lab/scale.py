@@ -6,9 +6,9 @@ with the same block of images. Sockets are tuned alike in both, by DCMTK's own s
 plugin has nothing to win.
 """
 
-import argparse
 import math
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -58,7 +58,7 @@ class NoRoomError(ClientError):
 
 
 # Makes what an axis is about at a place, and returns the load to measure there
-Prepare = Callable[[argparse.Namespace, float, OrthancServer, Room], Load]
+Prepare = Callable[[Namespace, float, OrthancServer, Room], Load]
 
 
 @dataclass(frozen=True)
@@ -78,30 +78,24 @@ class Axis:
     rounds: int = 1
 
 
-def load_series(arguments: argparse.Namespace, server: OrthancServer) -> Load:
+def load_series(arguments: Namespace, server: OrthancServer) -> Load:
     """CT images by one HTTP client: the load of an axis that is not about sending."""
     images = make_series("scale", arguments.images)
     return Load(use_http(server, images, 1), len(images), "PHANTOM-scale")
 
 
-def prepare_stored(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Room
-) -> Load:
+def prepare_stored(arguments: Namespace, place: float, server: OrthancServer, _: Room) -> Load:
     check_stored(server, int(place))  # put there before the server was started
     return load_series(arguments, server)
 
 
-def prepare_idle(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, room: Room
-) -> Load:
+def prepare_idle(arguments: Namespace, place: float, server: OrthancServer, room: Room) -> Load:
     for _number in range(int(place)):
         room.stack.callback(wire.associate(server, b"IDLE").close)
     return load_series(arguments, server)
 
 
-def prepare_senders(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Room
-) -> Load:
+def prepare_senders(arguments: Namespace, place: float, server: OrthancServer, _: Room) -> Load:
     """The same images at each place, as many as give each sender two."""
     senders = int(place)
     images = make_series("scale", max(arguments.images, 2 * int(max(arguments.senders))))
@@ -109,9 +103,7 @@ def prepare_senders(
     return Load(send, len(images), "PHANTOM-scale")
 
 
-def prepare_size(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, room: Room
-) -> Load:
+def prepare_size(arguments: Namespace, place: float, server: OrthancServer, room: Room) -> Load:
     size = place * 1e6
     meminfo = Path("/proc/meminfo").read_text("ascii")
     available = 1024 * int(read_first_match(r"^MemAvailable:\s*(\d+)", meminfo))
@@ -174,7 +166,7 @@ class Callers:
         return time.monotonic() - begin
 
 
-def prepare_peers(_: argparse.Namespace, place: float, server: OrthancServer, __: Room) -> Load:
+def prepare_peers(_: Namespace, place: float, server: OrthancServer, __: Room) -> Load:
     callers = Callers(server, int(place))
     callers.make_known()
     return Load(callers.send, NAMES, PATIENT)
@@ -229,7 +221,7 @@ def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
     return figures
 
 
-def open_pair(arguments: argparse.Namespace, name: str, place: float, room: Room) -> Bench:
+def open_pair(arguments: Namespace, name: str, place: float, room: Room) -> Bench:
     """Both servers, started anew; who is started first changes from round to round."""
     perf = {**SAME_SOCKETS, "MaximumPeers": arguments.maximum_peers}
     kinds: dict[str, dict[str, Any]] = {
@@ -261,7 +253,7 @@ def open_pair(arguments: argparse.Namespace, name: str, place: float, room: Room
     return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     # Each place has servers of its own: what one leaves in their memory is not the next one's
     return [
         Stage(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
 
-import argparse
 import socket
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +54,7 @@ def name_storescu(senders: int) -> str:
 class Site:
     """The tested server, with the plugin, and an Orthanc as it comes that sends to it."""
 
-    arguments: argparse.Namespace
+    arguments: Namespace
     program: Path
     images: list[Image]
     room: Room
@@ -134,9 +134,7 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
     }
 
 
-def open_site(
-    arguments: argparse.Namespace, program: Path, images: list[Image], room: Room
-) -> Bench:
+def open_site(arguments: Namespace, program: Path, images: list[Image], room: Room) -> Bench:
     return Site(arguments, program, images, room).enter
 
 
@@ -170,7 +168,7 @@ def name_kinds(programs: list[Path]) -> list[str]:
     return names
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("stalls", arguments.images)
     programs = [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]]
     storescu = [*map(name_storescu, arguments.senders)]

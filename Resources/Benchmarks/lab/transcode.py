@@ -6,8 +6,8 @@ memory to memory, and in processor time, which stays where others use the machin
 of all threads, and of the engine's process.
 """
 
-import argparse
 import warnings
+from argparse import Namespace
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -70,7 +70,7 @@ def measure(
     }
 
 
-def find_program(arguments: argparse.Namespace) -> Path:
+def find_program(arguments: Namespace) -> Path:
     return arguments.plugin.parent / "TranscodeFiles"
 
 
@@ -85,7 +85,7 @@ def describe(reasons: dict[str, str]) -> str:
     return "; ".join(parts)
 
 
-def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: Factors) -> Entry:
+def enter(arguments: Namespace, sets: dict[str, list[Path]], factors: Factors) -> Entry:
     """The engines that transcode any of the files; measured are those that all of these do."""
     files, target = sets[factors["Files"]], factors["Target"]
     program = find_program(arguments)
@@ -129,7 +129,7 @@ def has_pixels(path: Path) -> bool:
         return False
 
 
-def open_bench(arguments: argparse.Namespace, sets: dict[str, list[Path]], room: Room) -> Bench:
+def open_bench(arguments: Namespace, sets: dict[str, list[Path]], room: Room) -> Bench:
     prepared = {
         name: prepare(files, room.folder / f"files-{number}")
         for number, (name, files) in enumerate(sets.items())
@@ -137,7 +137,7 @@ def open_bench(arguments: argparse.Namespace, sets: dict[str, list[Path]], room:
     return partial(enter, arguments, prepared)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     if arguments.files is None:
         series = [image.path for image in make_series("transcode", arguments.images)]
         sets = {MADE: series, REAL: list_pydicom_files()}
@@ -149,7 +149,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
-def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+def describe_here(arguments: Namespace) -> dict[str, str]:
     """What is measured is that program, not the plugin beside it."""
     program = find_program(arguments)
     measured = describe_file(program) if program.exists() else "not built"

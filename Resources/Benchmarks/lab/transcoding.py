@@ -5,7 +5,7 @@ One server with the plugin and tuned sockets holds all contestants but one: Orth
 IngestTranscoding can only be configured, so that it gets a server of its own for each target.
 """
 
-import argparse
+from argparse import Namespace
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -104,9 +104,7 @@ def enter(
     return Entry(contestants, declined)
 
 
-def open_bench(
-    arguments: argparse.Namespace, target: str, images: list[Image], room: Room
-) -> Bench:
+def open_bench(arguments: Namespace, target: str, images: list[Image], room: Room) -> Bench:
     """Of Orthanc's own transcoding by its own DCMTK, the plugin only serves the sockets."""
     options = {"IngestTranscoding": TARGETS[target], "BuiltinDecoderTranscoderOrder": "Before"}
     plugins = [arguments.plugin]
@@ -118,7 +116,7 @@ def open_bench(
     return partial(enter, tested, own, arguments.engines, images)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("transcoding", arguments.images)
     stages = []
     for target in arguments.targets:

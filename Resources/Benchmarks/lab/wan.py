@@ -9,7 +9,7 @@ received" is the same Orthanc without. Speeds are those of the images as they we
 sent counts.
 """
 
-import argparse
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -60,7 +60,7 @@ CIFS_PUBLISHED = {
 }
 
 
-def open_site(arguments: argparse.Namespace, line: Line, findings: Findings, room: Room) -> Bench:
+def open_site(arguments: Namespace, line: Line, findings: Findings, room: Room) -> Bench:
     known = list_congestion_controls()
     obstacle = find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
     if line.congestion not in known:
@@ -70,7 +70,7 @@ def open_site(arguments: argparse.Namespace, line: Line, findings: Findings, roo
     return wan_site.Site(arguments, line, findings, room).enter
 
 
-def list_lines(arguments: argparse.Namespace) -> list[Line]:
+def list_lines(arguments: Namespace) -> list[Line]:
     options = vars(arguments)
     base = make_usual(options, arguments.base / 1000)
     trips = [make_usual(options, trip / 1000) for trip in arguments.round_trips]
@@ -94,7 +94,7 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     return list(dict.fromkeys([*trips, *controls, *losses, *mtus, *buffers]))
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     stages = []
     for line in list_lines(arguments):
         protocols = list_protocols(arguments, line)
@@ -113,7 +113,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
+def list_protocols(arguments: Namespace, line: Line) -> list[str]:
     """Those that were asked for; or all along the round trips, but few where they take long.
 
     Several associations are only for lines as long as the base or longer; fixed buffers on lines of
@@ -137,7 +137,7 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     return [name for name in wan_site.PROTOCOLS if line.round_trip == base or name not in SENDERS]
 
 
-def count_turns(arguments: argparse.Namespace, line: Line) -> int:
+def count_turns(arguments: Namespace, line: Line) -> int:
     """More where it is chance what is lost, fewer where one turn is as long as the other."""
     if line.loss:
         return arguments.loss_turns
@@ -212,7 +212,7 @@ SHARES = Table(
 LOSS = Table("Loss and congestion control", "Mb/s", place_loss, has_ranges=True)
 
 
-def describe_here(_: argparse.Namespace) -> dict[str, str]:
+def describe_here(_: Namespace) -> dict[str, str]:
     packages = describe_packages("curl", "nginx", "vsftpd", "samba", "vde2")
     return {"Lines": "netem" if has_netem() else "vde2", **packages}
 

@@ -2,8 +2,8 @@
 """Both ends of a slow path, in network namespaces of their own: Orthanc, nginx, vsftpd and samba
 here, their clients, and an Orthanc that forwards, at the far end."""
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -93,7 +93,7 @@ def list_limits(advice: list[Json]) -> list[float]:
 class Site:
     """All that one line needs, each server from its first cell on."""
 
-    arguments: argparse.Namespace
+    arguments: Namespace
     line: Line
     findings: Findings
     room: Room
