@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -37,21 +36,12 @@ from harness.orthanc import OrthancServer, find_free_port
 from harness.process import is_running, list_children, run
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
+from lab import compare, own, peers, phases, places, ratios, remote, report
 from lab.__main__ import choose, parse_arguments
 from lab.cells import Bench, Entry, Factors, Figure, Figures, Room, Stage, take_turns
 from lab.charts import Charts
-from lab.compare import adjust, compare, count_ways, find_probability
 from lab.line import make_usual
-from lab.own import answer as answer_own
-from lab.own import check_room, list_open
-from lab.pages import fill
-from lab.peers import check_files
-from lab.phases import separate
-from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
-from lab.ratios import find_rank
-from lab.remote import Access, read_access
-from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
 from lab.wan_site import CIFS
@@ -176,7 +166,7 @@ def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt_and_there_is_time(
 # As tabulated for the sign test, at 95 % (5 values do not suffice)
 @pytest.mark.parametrize(("count", "rank"), [(1, None), (5, None), (6, 1), (9, 2), (20, 6)])
 def test_the_median_is_enclosed_by_order_statistics(count: int, rank: int | None) -> None:
-    assert find_rank(count) == rank
+    assert ratios.find_rank(count) == rank
 
 
 def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Path) -> None:
@@ -204,7 +194,7 @@ def test_what_fails_costs_its_own_cells_and_is_named_and_measured_again(
     results = Site(tmp_path / "made.json", fail_once(where, error)).run()
     failures = {it.factors["Cell"]: it.failure for it in results.cells if it.failure}
     assert failures == {cell: why}
-    (page, *_) = write_report(results, tmp_path, "made")
+    (page, *_) = report.write_report(results, tmp_path, "made")
     assert f"**{cell}: failed: {why}**" in page.read_text("utf-8")
     again = Site(tmp_path / "made.json")
     assert again.run().is_complete()
@@ -241,27 +231,14 @@ def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
     file = tmp_path / "ct.dcm"
     file.touch()
     words = ["--output", str(tmp_path), "own", "http://pacs", "--user", "alice", "--quick"]
-    assert list(hide_words(words)) == ["own", "http://pacs", "--user", "USER", "--quick"]
+    assert list(places.hide_words(words)) == ["own", "http://pacs", "--user", "USER", "--quick"]
     words = [f"--plugin={file}", "--storage", str(tmp_path), f"--files={file}", "--turns", "3"]
     hidden = ["--storage", "FOLDER", "--files=FOLDER/ct.dcm", "--turns", "3"]
-    assert list(hide_words(words)) == hidden
-    assert hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
-    assert hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
-    assert hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path) == "FOLDER/x: Resources/Benchmarks"
-
-
-def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path: Path) -> None:
-    results = Site(tmp_path / "made.json").run()
-    page = tmp_path / "page.md"
-    page.write_text("Before\n<!-- lab: made.json -->\nold\n<!-- lab: end -->\nAfter\n", "utf-8")
-    written = fill(page)
-    assert written[0] == page and all(path.stat().st_size for path in written)
-    made = format_report(results, {"speed": "made-speed.svg"})
-    block = f"<!-- lab: made.json -->\n\n{made}\n<!-- lab: end -->"
-    assert page.read_text("utf-8") == f"Before\n{block}\nAfter\n"
-    page.write_text("Nothing to fill", "utf-8")
-    with pytest.raises(ResultError, match="has no line <!-- lab"):
-        fill(page)
+    assert list(places.hide_words(words)) == hidden
+    assert places.hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
+    assert places.hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
+    said = places.hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path)
+    assert said == "FOLDER/x: Resources/Benchmarks"
 
 
 def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:
@@ -286,7 +263,7 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
         other = replace(new, **change)
         with pytest.raises(ResultError, match=why):
             choose(by_name, other, path)
-    assert "4567" not in format_report(other, {})
+    assert "4567" not in report.format_report(other, {})
     assert choose(by_itself, other, path) is other
     (aside,) = tmp_path.glob("made-*.json")
     assert Results.read(aside) == old
@@ -303,10 +280,10 @@ def test_the_rank_sum_is_exact() -> None:
         ([1, 2, 3, 5], [4, 6, 7, 8], 4 / 70),
         ([1, 1, 1], [1, 1, 1], 1),
     ):
-        assert find_probability(a, b) == pytest.approx(probability)
-        assert find_probability(b, a) == pytest.approx(probability)
-    assert sum(count_ways(100, 100)) == math.comb(200, 100)
-    assert adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+        assert compare.find_probability(a, b) == pytest.approx(probability)
+        assert compare.find_probability(b, a) == pytest.approx(probability)
+    assert sum(compare.count_ways(100, 100)) == math.comb(200, 100)
+    assert compare.adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
 def make_run(speeds: dict[str, list[float]]) -> Results:
@@ -330,7 +307,7 @@ def test_rows_differ_or_are_not_told_apart_or_could_not_differ_among_so_many(
     higher = {name: [value + 100 for value in values] for name, values in lower.items()}
     few = len(turns) - tested
     for after, verdict in ((higher, "**differs**"), (lower, "not told apart")):
-        page = compare(make_run(lower), make_run(after))
+        page = compare.compare(make_run(lower), make_run(after))
         verdicts = re.findall(r"^\| row\d+ \| speed.*\| ([^|]+) \|$", page, re.MULTILINE)
         assert verdicts == [verdict] * tested + ["too few turns"] * few
         assert f"for all {tested} rows that have turns enough" in page
@@ -431,7 +408,7 @@ def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
 def test_no_time_of_an_instance_is_told_twice(
     seen: dict[str, float], alone: dict[str, float]
 ) -> None:
-    assert separate(seen) == alone
+    assert phases.separate(seen) == alone
 
 
 def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
@@ -444,7 +421,7 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
     (folder / "keep").touch()
     (tmp_path / "index").write_bytes(b"SQLite format 3")
     dcmwrite(folder / "head", dcmread(first, stop_before_pixels=True))
-    check_files(tmp_path, images)
+    peers.check_files(tmp_path, images)
 
     content = first.read_bytes()
     flipped = content[:-1] + bytes([content[-1] ^ 1])
@@ -459,7 +436,7 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
             (folder / f"again-{number}").write_bytes(it)
         expected = f"{whole} of 2 images are in files as sent, {other} other"
         with pytest.raises(ClientError, match=expected):
-            check_files(tmp_path, images)
+            peers.check_files(tmp_path, images)
         for path in folder.glob("again-*"):
             path.unlink()
 
@@ -538,7 +515,7 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
 def test_own_would_not_push_others_out() -> None:
     statistics = {"CountPatients": 10, "TotalDiskSize": str(9000 * 2**20)}
     limits = {"MaximumStorageMode": "Recycle", "MaximumStorageSize": 0, "MaximumPatientCount": 0}
-    check = partial(check_room, statistics=statistics, images=10, size=5_000_000)
+    check = partial(own.check_room, statistics=statistics, images=10, size=5_000_000)
     assert check({}) == "MaximumStorageSize and MaximumPatientCount"
     for more in ({}, {"MaximumPatientCount": 31}, {"MaximumStorageSize": 10_100}):
         assert check({**limits, **more}) == ""
@@ -608,7 +585,7 @@ NO_DICOM, STRANGER = "--dicom-port 0", "--dicom-port STRANGER"
         (LOST, "", NO_DICOM, 0, f"MAY STILL ARRIVE at{NAMES}", 0, True),
         (ANEW, "", NO_DICOM, 1, "POST /instances has made /instances/0123-4567", 0, False),
         ("", "", STRANGER, 1, f"has taken an image that is NOT in{NAMES}", 0, True),
-        (GIVES_UP, SLOW, NO_DICOM, 0, "nobody has said whether they arrive", 0, False),
+        (GIVES_UP, SLOW, f"{NO_DICOM} --late 30s", 0, "nobody has said whether they", 0, False),
     ],
     ids=["restart", "login", "full", "not removed", "lost", "made anew", "stranger", "late"],
 )
@@ -718,22 +695,14 @@ def test_own_tells_no_password_unencrypted_before_somebody_agrees(
     assert "unencrypted" in finished.stdout
 
 
-TOKEN = (("Authorization", "Bearer 1"),)
-
-
-@pytest.mark.parametrize(
-    ("access", "is_exposed"),
-    [
-        (Access("http://192.0.2.1:8042", headers=TOKEN), True),
-        (Access("http://orthanc.example", user="alice"), True),
-        (Access("http://192.0.2.1:8042"), False),
-        (Access("https://orthanc.example", user="alice", headers=TOKEN), False),
-        *((Access(f"http://{it}:1", user="alice"), False) for it in ("localhost", "[::1]")),
-        (Access("http://127.0.0.1:8042", user="alice"), False),
-    ],
-)
-def test_what_goes_over_a_network_unencrypted_is_exposed(access: Access, is_exposed: bool) -> None:
-    assert access.is_exposed() == is_exposed
+def test_what_goes_over_a_network_unencrypted_is_exposed() -> None:
+    token = (("Authorization", "Bearer 1"),)
+    for url in ("http://192.0.2.1:8042", "http://orthanc.example"):
+        assert remote.Access(url, user="alice").is_exposed()
+        assert remote.Access(url, headers=token).is_exposed()
+        assert not remote.Access(url).is_exposed()
+    for host in ("https://orthanc.example", "http://localhost", "http://127.0.0.1", "http://[::1]"):
+        assert not remote.Access(f"{host}:8042", "alice", headers=token).is_exposed()
 
 
 def test_own_refuses_what_would_be_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -742,18 +711,18 @@ def test_own_refuses_what_would_be_told(capsys: pytest.CaptureFixture[str]) -> N
     assert "unrecognized arguments: --us alice" in capsys.readouterr().err
     for url in ("http://pacs?token=1", "http://pacs/#1"):
         with pytest.raises(ClientError, match=re.escape(url)):
-            read_access(parse_arguments(["own", url]))
+            remote.read_access(parse_arguments(["own", url]))
 
 
 def test_what_may_still_arrive_is_told_by_how_storescu_ended() -> None:
     begun = {Path("/a/0000.dcm"): "first", Path("/a/0001.dcm"): "second"}
     failed = "storescu failed with"
     broken = "E: Store Failed, file: /a/0001.dcm:\nE: 0006:0317 Peer aborted Association"
-    assert list_open(begun, f"{failed} 10: {broken}") == {"second"}
-    assert list_open(begun, f"{failed} 167: ") == set()  # Out of Resources (DICOM PS3.4, B.2.3)
-    assert list_open(begun, f"{failed} 1: F: Association Rejected:") == set()
-    assert list_open(begun, f"{failed} -9: ") == {"first", "second"}
-    assert list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
+    assert own.list_open(begun, f"{failed} 10: {broken}") == {"second"}
+    assert own.list_open(begun, f"{failed} 167: ") == set()  # Out of Resources (DICOM PS3.4, B.2.3)
+    assert own.list_open(begun, f"{failed} 1: F: Association Rejected:") == set()
+    assert own.list_open(begun, f"{failed} -9: ") == {"first", "second"}
+    assert own.list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
 
 
 @pytest.mark.long
@@ -768,17 +737,13 @@ def test_own_watches_by_get_alone(
     server = start_orthanc(plugins=[plugin] if has_plugin else [])
     log, shown = tmp_path / "access.log", tmp_path / "shown"
     location = f"access_log {log}; location / {{ proxy_pass {server.url}/; }}"
-    images = make_series("watched", 40)
     with serve_locations(location, tmp_path / "nginx") as url, shown.open("w") as output:
         words = f"own {url} --watch 10m --interval 1"
         with start_lab(make_command(tmp_path, *words.split()), stdout=output) as watch:
-            for image in cycle(images):
-                assert watch.poll() is None
-                if re.search(r"^(?!0 )[\d.]+ images/s", shown.read_text("utf-8"), re.MULTILINE):
-                    break
-                if image == images[0]:
-                    server.delete_all()
-                store(server, [image], "CT_ROOM_1")
+            assert wait_until(lambda: shown.read_text("utf-8").startswith("Watches "))
+            store(server, make_series("watched", 40), "CT_ROOM_1")
+            rate = re.compile(r"^(?!0 )[\d.]+ images/s", re.MULTILINE)
+            assert wait_until(lambda: rate.search(shown.read_text("utf-8")))
             watch.send_signal(signal.SIGINT)
             assert watch.wait(60) == 130
     requests = re.findall(r'"(\w+) (\S+) HTTP', log.read_text("utf-8"))
@@ -786,7 +751,7 @@ def test_own_watches_by_get_alone(
     (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
     looks = [turn["what came in"] for (turn,) in cell["Rounds"]]
     images = sum(look["images"] for look in looks)
-    total = answer_own(Results.read(tmp_path / "own.json"), Charts("own"))[0]
+    total = own.answer(Results.read(tmp_path / "own.json"), Charts("own"))[0]
     assert images > 0 and total.startswith(f"- **{images:.0f} images")
     assert all(("throughput" in look) == (look["images"] > 0) for look in looks)
     if has_plugin:
