@@ -67,29 +67,20 @@ PLACES = (
 
 OTHER_ORTHANC = "PERF_ORTHANC"  # of the harness
 
-# What an interrupted run needs to go on
-GOES_ON = {
-    True: "; without, an incomplete one of the same options goes on by itself",
-    False: ", an interrupted run's; without, each run is a new one",
-}
-
 
 def make_common(is_default: bool, is_local: bool = True) -> argparse.ArgumentParser:
     """Options before the experiment, or after it without defaults; `is_local`: also servers'."""
     common = argparse.ArgumentParser(add_help=False)
-
-    def add(option: str, default: object, text: str) -> None:
-        chosen = default if is_default else argparse.SUPPRESS
-        common.add_argument(option, type=Path, default=chosen, help=text)
-
-    def tell(text: str) -> str:
-        return text if is_local else argparse.SUPPRESS
-
     plugin = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so"))
-    add("--plugin", plugin, tell("libOrthancPerf.so"))
-    add("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts")
-    images = "where the servers keep their images; by itself mostly in memory"
-    add("--storage", None, tell(images))
+    for option, default, text in (
+        ("--plugin", plugin, "libOrthancPerf.so"),
+        ("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts"),
+        ("--storage", None, "where the servers keep their images; by itself mostly in memory"),
+    ):
+        is_told = is_local or option == "--output"
+        chosen = default if is_default else argparse.SUPPRESS
+        shown = text if is_told else argparse.SUPPRESS
+        common.add_argument(option, type=Path, default=chosen, help=shown)
     return common
 
 
@@ -107,16 +98,12 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         common = make_common(is_default=False, is_local=experiment.is_local)
         command = commands.add_parser(name, help=experiment.question, parents=[common])
         command.add_argument("--quick", action="store_true", help="two minutes at most")
-        command.add_argument(
-            "--resume", type=Path, help="goes on with this JSON" + GOES_ON[experiment.goes_on]
-        )
+        command.add_argument("--resume", type=Path, help="goes on with this interrupted run")
         for option in experiment.options:
             option.add_to(command, is_quick)
 
     report = commands.add_parser("report", help="Markdown and charts from a JSON, beside it")
-    report.add_argument(
-        "results", type=Path, help="a JSON, or a page (.md) whose results are to be made anew"
-    )
+    report.add_argument("results", type=Path, help="a JSON, or a page (.md) to be made anew")
     report.add_argument("--output", type=Path, help="another folder")
     command = commands.add_parser("keep", help="a JSON for a page, smaller, under another name")
     command.add_argument("results", type=Path)

@@ -120,12 +120,6 @@ def list_differences(a: Results, b: Results) -> list[str]:
         for kind, name, before, now in a.list_differences(b)
         if kind != "Fingerprint" or name in taken
     ]
-    all_a, all_b = a.get_constants(), b.get_constants()
-    lines += [
-        f"- All cells: {name}: {all_a.get(name)} in A, {all_b.get(name)} in B"
-        for name in all_a | all_b
-        if all_a.get(name) != all_b.get(name)
-    ]
     return [*lines, ""] if lines else []
 
 

@@ -6,8 +6,6 @@ import subprocess
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -67,27 +65,22 @@ class Browser:
         return json.loads(line)
 
 
-class PacedUploader:
-    """Uploads the same images again and again, so many a second, from a thread of its own."""
+class PacedUploader(threading.Thread):
+    """Uploads the same images again and again, so many a second."""
 
     def __init__(self, server: OrthancServer, images: list[Image], rate: float) -> None:
+        super().__init__()
         self._server = server
         self._contents = [image.read_bytes() for image in images]
         self._rate = rate
         self._stop = threading.Event()
         self.sent = 0
 
-    @contextmanager
-    def run(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._upload)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            thread.join()
+    def stop(self) -> None:
+        self._stop.set()
+        self.join()
 
-    def _upload(self) -> None:
+    def run(self) -> None:
         uploader = Uploader(self._server)
         due = time.monotonic()
         for content in cycle(self._contents):
@@ -145,7 +138,8 @@ def open_bench(arguments: Namespace, room: Room) -> Bench:
             browser.ask("visit")  # for the disk's cache, not the browser's
             return Entry({"an empty cache": partial(visit, browser)})
         load = PacedUploader(server, images, arguments.rate)
-        room.enter(load.run())
+        load.start()
+        room.stack.callback(load.stop)
         cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
         return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
 

@@ -134,6 +134,7 @@ class Results:
             ("Option", self.options, other.options),
             ("Machine", self.machine, other.machine),
             ("Fingerprint", self.fingerprints, other.fingerprints),
+            ("All cells", self.get_constants(), other.get_constants()),
         ):
             for name in a | b:
                 if a.get(name) != b.get(name):

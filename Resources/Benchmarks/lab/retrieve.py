@@ -75,22 +75,17 @@ class Way:
     end: Callable[[], object] = lambda: None
 
 
-class Store:
-    def __init__(self, folders: list[Path], is_cached: bool) -> None:
-        self._folders = folders
-        self._is_cached = is_cached
-
-    def prepare(self) -> float:
-        """The part of them that is in memory, in per cent."""
-        files = [
-            path
-            for folder in self._folders
-            for path in folder.rglob("*")
-            # Orthanc's index stays, as it would: it is used all the time
-            if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
-        ]
-        (read_in if self._is_cached else evict)(files)
-        return min(1, get_cached_share(files)) * 100  # whole pages are
+def prepare_files(folders: list[Path], is_cached: bool) -> float:
+    """The part of them that is in memory, in per cent."""
+    files = [
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        # Orthanc's index stays, as it would: it is used all the time
+        if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
+    ]
+    (read_in if is_cached else evict)(files)
+    return min(1, get_cached_share(files)) * 100  # whole pages are
 
 
 def count_files(folder: Path) -> tuple[int, int]:
@@ -160,8 +155,8 @@ def use_query(program: list[str], port: int, study: str, folder: Path) -> list[s
     return [*program, "-S", "-aec", "ORTHANC", "-od", folder, *keys, "127.0.0.1", str(port)]
 
 
-def measure(way: Way, images: list[Image], store: Store) -> Figures:
-    cached = store.prepare()
+def measure(way: Way, images: list[Image], prepare: Callable[[], float]) -> Figures:
+    cached = prepare()
     with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
         folder = Path(name) / "got"
         folder.mkdir()
@@ -308,9 +303,9 @@ def open_bench(
             **list_file_ways(room, images, files),
         }
         folders = [one.storage for one in (server, *compressed)]
-        store = Store([*folders, files], cache == CACHED)
+        prepare = partial(prepare_files, [*folders, files], cache == CACHED)
         return Entry(
-            {name: partial(measure, way, images, store) for name, way in ways.items()},
+            {name: partial(measure, way, images, prepare) for name, way in ways.items()},
             {FTP: obstacle} if obstacle else {},
         )
 
@@ -343,9 +338,9 @@ def open_index_bench(plugin: Path, images: list[Image], stored: int, room: Room)
             server.stop()
             make_lookup_index(server.storage / "index")
             server.start()
-        store = Store([server.storage], is_cached=True)
+        prepare = partial(prepare_files, [server.storage], is_cached=True)
         ways = list_index_ways(server, images)
-        return Entry({name: partial(measure, way, images, store) for name, way in ways.items()})
+        return Entry({name: partial(measure, way, images, prepare) for name, way in ways.items()})
 
     return enter
 

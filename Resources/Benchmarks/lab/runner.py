@@ -172,7 +172,8 @@ class Runner:
         self._results.write(self._path)
         if cell.is_complete or cell.failure:
             done = sum(cell.is_complete for cell in self._results.cells)
-            head = f"[{done} of {len(self._results.cells)}]"
+            name = self._results.name_cell(cell)
+            head = f"[{done} of {len(self._results.cells)}] {name}:"
             for line in describe_cell(self._results, cell):
                 self._console.print(head, line, markup=False, highlight=False, soft_wrap=True)
         self._show(cell)

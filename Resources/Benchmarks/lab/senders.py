@@ -7,11 +7,12 @@ Each sends all images and returns the seconds that it took; it raises ClientErro
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from harness.certificates import Certificate
 from harness.clients import upload
@@ -39,10 +40,8 @@ class Target:
     certificate: Certificate | None = None
 
     def share(self, start: Sequence[str], senders: int) -> list[list[str]]:
-        return [[*start, *self.list_files(share, senders)] for share in range(senders)]
-
-    def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
-        return [str(image.path) for image in self.images[share::shares]]
+        shares = [self.images[share::senders] for share in range(senders)]
+        return [[*start, *(str(image.path) for image in share)] for share in shares]
 
 
 def get_limit(images: list[Image]) -> int:
@@ -53,10 +52,20 @@ def get_limit(images: list[Image]) -> int:
 def run_senders(
     commands: Sequence[Sequence[str]],
     images: list[Image],
-    environment: dict[str, str] | None = None,
-    codes: Collection[int] = (0,),
+    **options: Any,  # noqa: ANN401
 ) -> tuple[float, list[str]]:
-    return run_clients(commands, environment, get_limit(images), codes)
+    return run_clients(commands, seconds=get_limit(images), **options)
+
+
+def share_images(
+    target: Target,
+    start: list[str],
+    senders: int,
+    **options: Any,  # noqa: ANN401
+) -> Send:
+    """A program for each sender, with its share of the images; `options` of run_clients."""
+    commands = target.share(start, senders)
+    return lambda: run_senders(commands, target.images, **options)[0]
 
 
 def post_all(
@@ -87,20 +96,18 @@ def use_storescu(
     if target.certificate is not None:
         start += target.certificate.get_dcmtk_arguments()
     start += ["127.0.0.1", str(target.port)]
-    commands = target.share(start, senders)
-    return lambda: run_senders(commands, target.images, environment)[0]
+    return share_images(target, start, senders, environment=environment)
 
 
 def use_dcmsend(target: Target, senders: int = 1) -> Send:
-    commands = target.share([DCMSEND, "-aec", "ORTHANC", "127.0.0.1", str(target.port)], senders)
-    return lambda: run_senders(commands, target.images)[0]
+    start = [DCMSEND, "-aec", "ORTHANC", "127.0.0.1", str(target.port)]
+    return share_images(target, start, senders)
 
 
 def use_gdcmscu(target: Target, senders: int = 1) -> Send:
     """GDCM's, which may abort when all has been answered, at the release (3.0.21)."""
     start = ["gdcmscu", "--store", "--call", "ORTHANC", "127.0.0.1", str(target.port)]
-    commands = target.share(start, senders)
-    return lambda: run_senders(commands, target.images, codes=(0, -signal.SIGABRT))[0]
+    return share_images(target, start, senders, codes=(0, -signal.SIGABRT))
 
 
 def use_pynetdicom(target: Target, senders: int = 1) -> Send:
@@ -111,8 +118,7 @@ def use_pynetdicom(target: Target, senders: int = 1) -> Send:
 
     def send() -> float:
         with TemporaryDirectory() as folder:
-            together = ["--together", str(senders), folder]
-            commands = target.share([*start, *together, str(target.port)], senders)
+            commands = target.share([*start, str(senders), folder, str(target.port)], senders)
             _, said = run_senders(commands, target.images)
         return max(float(text.splitlines()[-1]) for text in said)
 
@@ -128,8 +134,7 @@ def find_dicom_rs_obstacle() -> str | None:
 def use_dicom_rs(target: Target, senders: int = 1) -> Send:
     """dicom-rs's dicom-storescu, without TLS."""
     start = [str(DICOM_RS / "dicom-storescu"), "--called-ae-title", "ORTHANC", "--fail-first"]
-    commands = target.share([*start, f"127.0.0.1:{target.port}"], senders)
-    return lambda: run_senders(commands, target.images)[0]
+    return share_images(target, [*start, f"127.0.0.1:{target.port}"], senders)
 
 
 def write_uploads(url: str, images: list[Image], configuration: Path, *more: str) -> list[str]:

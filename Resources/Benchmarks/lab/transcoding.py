@@ -49,16 +49,6 @@ class Store:
         answer = self.server.request("PUT", "/perf/tuning", json=tuning)
         return None if answer.ok else "the engine does not write it, or is not there"
 
-    def check(self, images: int) -> None:
-        """All are stored, and an instance is what it ought to be."""
-        check_stored(self.server, images)
-        check_syntax(self.server, self.stored_as)
-
-    def find_transcode_time(self, images: int) -> float:
-        """The phase's median, in seconds; Orthanc's own transcoding is none of the phases."""
-        latest = self.server.get_json(f"/perf/instances?limit={images}")
-        return median(instance["Phases"].get("Transcode", 0) for instance in latest)
-
 
 def measure(store: Store, images: list[Image], senders: int) -> Figures:
     """One series stored; the processor time is Orthanc's and that of the engines' processes."""
@@ -70,11 +60,15 @@ def measure(store: Store, images: list[Image], senders: int) -> Figures:
     processor = watch_processor(server.pid)
     seconds = use_storescu(Target(server.dicom_port, images), senders)()
     used = processor()
-    store.check(len(images))
+    check_stored(server, len(images))
+    check_syntax(server, store.stored_as)
+    # Orthanc's own transcoding is none of the phases
+    latest = server.get_json(f"/perf/instances?limit={len(images)}")
+    seen = median(instance["Phases"].get("Transcode", 0) for instance in latest)
     return {
         "throughput": len(images) / seconds,
         "processor time": used / len(images) * 1000,
-        'phase "transcode"': store.find_transcode_time(len(images)) * 1000,
+        'phase "transcode"': seen * 1000,
     }
 
 
