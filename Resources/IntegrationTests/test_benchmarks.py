@@ -396,19 +396,14 @@ def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     assert [cell.is_complete for cell in Results.read(path).cells] == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("seen", "alone"),
-    [
+def test_no_time_of_an_instance_is_told_twice() -> None:
+    for seen, alone in (
         ({"Storage": 4, "Sync": 3, "Index": 2}, {"Storage": 1, "Sync": 3, "Index": 2}),
         ({"Commit": 5, "Database": 3}, {"Commit": 2, "Database": 3}),
         ({"Index": 1, "Commit": 5, "Database": 3}, {"Index": 0, "Commit": 3, "Database": 3}),
         ({"Prepare": 5, "Sync": 3}, {"Prepare": 5, "Sync": 3}),
-    ],
-)
-def test_no_time_of_an_instance_is_told_twice(
-    seen: dict[str, float], alone: dict[str, float]
-) -> None:
-    assert phases.separate(seen) == alone
+    ):
+        assert phases.separate(seen) == alone
 
 
 def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
@@ -576,7 +571,7 @@ NO_DICOM, STRANGER = "--dicom-port 0", "--dicom-port STRANGER"
 # how many images stay there, and whether a file tells the next run
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("location", "lua", "words", "code", "said", "left", "is_kept"),
+    "case",
     [
         (RESTART, FLAG, NO_DICOM, 1, f"NOT REMOVED{NAMES}.*answered by 404", 3, True),
         (LOGIN, FLAG, NO_DICOM, 1, f"NOT REMOVED{NAMES}.*an Orthanc: no JSON", 0, True),
@@ -590,16 +585,9 @@ NO_DICOM, STRANGER = "--dicom-port 0", "--dicom-port STRANGER"
     ids=["restart", "login", "full", "not removed", "lost", "made anew", "stranger", "late"],
 )
 def test_own_names_what_it_leaves_and_takes_no_routers_word_that_it_is_gone(
-    start_orthanc: StartOrthanc,
-    tmp_path: Path,
-    location: str,
-    lua: str,
-    words: str,
-    code: int,
-    said: str,
-    left: int,
-    is_kept: bool,
+    start_orthanc: StartOrthanc, tmp_path: Path, case: tuple[str, str, str, int, str, int, bool]
 ) -> None:
+    location, lua, words, code, said, left, is_kept = case
     flag = str(tmp_path / "flag")
     server = start_orthanc(plugins=[], lua=[lua.replace("FLAG", flag)])
     locations = (location + PASS).replace("URL", server.url).replace("FLAG", flag)
@@ -644,7 +632,6 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
     assert describe_state(server) == before
     if kind == signal.SIGINT:
         assert code == 130
-        os.close(terminal)
 
 
 @pytest.mark.long
