@@ -632,6 +632,7 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
     assert describe_state(server) == before
     if kind == signal.SIGINT:
         assert code == 130
+        os.close(terminal)
 
 
 @pytest.mark.long
