@@ -58,7 +58,7 @@ Answer = Callable[[Any, Any], list[str]]
 
 @dataclass(frozen=True)
 class Room:
-    """A folder for the processes of one round, which end when the stack is closed."""
+    """For the processes of one round, by its number: a folder, and a stack that ends them."""
 
     folder: Path
     number: int

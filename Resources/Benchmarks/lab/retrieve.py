@@ -205,30 +205,28 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
 
 
 def set_archive_level(server: OrthancServer, level: int | str) -> None:
-    tuning = {"Answers": {"ArchiveLevel": level}}
-    server.tune(**tuning)
+    server.tune(Answers={"ArchiveLevel": level})
 
 
 def list_archive_ways(
-    server: OrthancServer, compressed: list[OrthancServer], images: list[Image]
+    server: OrthancServer, compressed: OrthancServer, images: list[Image]
 ) -> dict[str, Way]:
     """What the plugin makes of archives: at another level, and of a store of JPEG Lossless."""
-    ways = {}
-    for other in compressed:
-        (study,), (same,) = server.get_json("/studies"), other.get_json("/studies")
-        ways[LEVEL_1] = Way(
+    (study,), (same,) = server.get_json("/studies"), compressed.get_json("/studies")
+    return {
+        LEVEL_1: Way(
             partial(use_curl, [f"{server.url}/studies/{study}/archive"], 1),
             server.pid,
             count_archive,
             prepare=partial(set_archive_level, server, 1),
             end=partial(set_archive_level, server, "default"),
-        )
-        ways[OF_JPEG] = Way(
-            partial(use_curl, [f"{other.url}/studies/{same}/archive"], 1),
-            other.pid,
-            partial(count_compressed, images, other),
-        )
-    return ways
+        ),
+        OF_JPEG: Way(
+            partial(use_curl, [f"{compressed.url}/studies/{same}/archive"], 1),
+            compressed.pid,
+            partial(count_compressed, images, compressed),
+        ),
+    }
 
 
 def list_index_ways(server: OrthancServer, images: list[Image]) -> dict[str, Way]:
@@ -287,9 +285,9 @@ def open_bench(
     room.enter(server)
     use_http(server, images, 2)()
     check_images(server, images)
-    compressed = []
+    compressed = None
     if server_name == TUNED:
-        compressed.append(start_compressed(room, plugin, images, cache))
+        compressed = start_compressed(room, plugin, images, cache)
 
     def enter(_: Factors) -> Entry:
         files = copy_files(images, room.folder)
@@ -299,10 +297,10 @@ def open_bench(
         obstacle = ftp.find_obstacle()
         ways = {
             **list_ways(server, port),
-            **list_archive_ways(server, compressed, images),
+            **(list_archive_ways(server, compressed, images) if compressed else {}),
             **list_file_ways(room, images, files),
         }
-        folders = [one.storage for one in (server, *compressed)]
+        folders = [one.storage for one in (server, compressed) if one]
         prepare = partial(prepare_files, [*folders, files], cache == CACHED)
         return Entry(
             {name: partial(measure, way, images, prepare) for name, way in ways.items()},

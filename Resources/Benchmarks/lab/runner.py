@@ -167,7 +167,7 @@ class Runner:
     def _keep(self, stage: Stage, cell: Cell) -> None:
         is_last = len(cell.rounds) >= stage.rounds or cell.seconds >= stage.seconds
         cell.is_complete = not cell.failure and (is_last or not cell.rounds)
-        self._explain(stage, cell)
+        cell.note = stage.note(cell.factors, cell.rounds) if cell.rounds else ""
         cell.load = get_load()
         self._results.write(self._path)
         if cell.is_complete or cell.failure:
@@ -177,17 +177,6 @@ class Runner:
             for line in describe_cell(self._results, cell):
                 self._console.print(head, line, markup=False, highlight=False, soft_wrap=True)
         self._show(cell)
-
-    def _explain(self, stage: Stage, cell: Cell) -> None:
-        """Also what somebody ends meanwhile, as a watch: its figures are there already."""
-        if not cell.rounds:
-            cell.note = ""
-            return
-        try:
-            cell.note = stage.note(cell.factors, cell.rounds)
-        except Interrupted:
-            cell.note = stage.note(cell.factors, cell.rounds)
-            raise
 
     def _show(self, cell: Cell) -> None:
         name, done = self._results.name_cell(cell), self._count_done()
