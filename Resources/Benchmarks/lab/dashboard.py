@@ -73,18 +73,18 @@ class PacedUploader(threading.Thread):
         self._server = server
         self._contents = [image.read_bytes() for image in images]
         self._rate = rate
-        self._stop = threading.Event()
+        self._is_over = threading.Event()
         self.sent = 0
 
     def stop(self) -> None:
-        self._stop.set()
+        self._is_over.set()
         self.join()
 
     def run(self) -> None:
         uploader = Uploader(self._server)
         due = time.monotonic()
         for content in cycle(self._contents):
-            if self._stop.wait(max(0.0, due - time.monotonic())):
+            if self._is_over.wait(max(0.0, due - time.monotonic())):
                 break
             status, _ = uploader.upload(content)
             self.sent += status == 200
