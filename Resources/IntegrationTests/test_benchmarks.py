@@ -25,6 +25,7 @@ from xml.etree import ElementTree
 
 import pytest
 from pydicom import dcmread, dcmwrite
+from pydicom.data import get_testdata_file
 from rich.console import Console
 
 from conftest import MakeSeries, StartOrthanc
@@ -348,7 +349,7 @@ SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buff
             14,
         ),
         (f"dcmtk-sockets {SOCKETS} --paths loopback", 4, 2),
-        ("transcode --images 2 --targets RLELossless --turns 1 --milliseconds 1", 2, 2),
+        ("transcode --files FILES --targets JPEGProcess14SV1 --turns 1 --milliseconds 1", 1, 3),
         long(f"overhead {ONCE} --budget", 3, 3),
         long(f"overhead {ONE_LOAD} --at-once", 1, 2),
         long(f"overhead {ONE_LOAD} --earlier PLUGIN", 1, 2),
@@ -369,8 +370,11 @@ def test_an_experiment_measures_all_its_cells(
     plugin: Path, tmp_path: Path, words: str, cells: int, contestants: int
 ) -> None:
     earlier = shutil.copy(plugin, tmp_path / "earlier.so")
-    places = {"PLUGIN": str(earlier), "FOLDER": str(tmp_path), "CIFS": CIFS}
-    found = run_lab(plugin, tmp_path, *(places.get(word, word) for word in shlex.split(words)))
+    (files := tmp_path / "files").mkdir()
+    for name in ("CT_small.dcm", "liver_1frame.dcm"):  # no engine takes the second one
+        shutil.copy(get_testdata_file(name), files)
+    places = {"PLUGIN": earlier, "FOLDER": tmp_path, "FILES": files, "CIFS": CIFS}
+    found = run_lab(plugin, tmp_path, *(str(places.get(it, it)) for it in shlex.split(words)))
     assert len(found) == cells
     for cell in found:
         assert cell["Rounds"] or cell["Declined"]
