@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair."""
+"""The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair.
+
+What its pages print is held by test_reports.py.
+"""
 
 import argparse
 import itertools
@@ -12,11 +15,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -29,54 +31,37 @@ from rich.console import Console
 from conftest import MakeSeries, StartOrthanc
 from harness.certificates import Certificate
 from harness.clients import store
-from harness.images import Image, make_grey_image
-from harness.large import SMALLEST_BUDGET, get_memory, tune_memory
+from harness.images import make_grey_image
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer, find_free_port
 from harness.process import is_running, list_children, run
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
-from lab.__main__ import EXPERIMENTS, choose, parse_arguments
-from lab.cells import Bench, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
+from lab import compare, own, peers, phases, places, ratios, remote, report
+from lab.__main__ import choose, parse_arguments
+from lab.cells import Bench, Entry, Factors, Figure, Figures, Room, Stage, take_turns
 from lab.charts import Charts
-from lab.compare import adjust, compare, count_ways, find_probability
-from lab.dcmtk_sockets import choose_images
-from lab.large import THREADS, make_large, wait_beside
-from lab.line import Line, make_usual
-from lab.machine import fingerprint_lab, fingerprint_place, fingerprint_program
-from lab.own import answer as answer_own
-from lab.own import check_room, list_open
-from lab.pages import fill, keep
-from lab.peers import check_files
-from lab.phases import find_phases, separate
-from lab.places import hide_path, hide_places, hide_words
+from lab.line import make_usual
 from lab.processes import ClientError, count_instances
-from lab.ratios import Comparison, Spread, find_rank
-from lab.remote import Access, read_access
-from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
-from lab.tables import Table, show
 from lab.wan_site import CIFS
-from lab.watch import ADVICE, WHO, count_images
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
+FOLDERS = os.pathsep.join([str(BENCHMARKS), str(Path(__file__).parent)])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": FOLDERS}
 SECONDS = 300
 
 
-def make_command(plugin: Path, output: Path, *arguments: str) -> list[str | Path]:
-    return [sys.executable, "-m", "lab", "--plugin", plugin, "--output", output, *arguments]
+def make_command(output: Path, *arguments: str, plugin: Path | None = None) -> list[str | Path]:
+    places = ["--plugin", plugin or "no plugin", "--output", output]
+    return [sys.executable, "-m", "lab", *places, *arguments]
 
 
-def make_environment() -> dict[str, str]:
-    folders = [str(BENCHMARKS), str(Path(__file__).parent)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-
-
-def run_lab(plugin: Path, output: Path, *arguments: str) -> dict[str, Any]:
-    """An experiment's JSON; its page and its charts are there, too."""
-    command = make_command(plugin, output, *arguments)
-    subprocess.run(command, env=make_environment(), check=True, timeout=SECONDS)
+def run_lab(plugin: Path, output: Path, *arguments: str) -> list[dict[str, Any]]:
+    """The cells of an experiment's JSON; its page and its charts are there, too."""
+    command = make_command(output, *arguments, plugin=plugin)
+    subprocess.run(command, env=ENVIRONMENT, check=True, timeout=SECONDS)
     page = (output / f"{arguments[0]}.md").read_text("utf-8")
     assert page.startswith(f"## {arguments[0]}")
     # What may be published says nothing of its user's folders
@@ -87,11 +72,7 @@ def run_lab(plugin: Path, output: Path, *arguments: str) -> dict[str, Any]:
     report = json.loads((output / f"{arguments[0]}.json").read_text("utf-8"))
     assert report["IsComplete"]
     assert not any(cell["Failure"] for cell in report["Cells"])
-    return report
-
-
-def list_names(report: dict[str, Any], factor: str) -> list[str]:
-    return [cell["Factors"][factor] for cell in report["Cells"]]
+    return report["Cells"]
 
 
 def list_contestants(cell: dict[str, Any]) -> list[str]:
@@ -105,55 +86,53 @@ def make_results(*cells: str) -> Results:
 
 
 def make_stage(turns: int, **plan: Any) -> Stage:  # noqa: ANN401
-    return Stage([], lambda _, __: nullcontext(lambda _: Entry({})), turns, 60, **plan)
+    return Stage([], lambda _: lambda _: Entry({}), turns, 60, **plan)
 
 
 class Site:
-    """Contestants whose figures are known, in cells A, B and C."""
+    """Contestants whose figures are known, in cells A, B and C of two stages.
 
-    def __init__(self, path: Path, rounds: int = 1) -> None:
+    `happen` is called as servers start and end, and in each cell.
+    """
+
+    def __init__(self, path: Path, happen: Callable[[str], None] = lambda _: None) -> None:
         self.path = path
-        self.measured: list[str] = []
+        self.measured = ""
         self.results = Results.read(path) if path.exists() else make_results()
+        self._happen = happen
         cells = [{"Cell": name} for name in "ABC"]
-        self.stages = [
-            Stage(part, self._open, turns=2, seconds=60, rounds=rounds)
+        self._stages = [
+            Stage(part, self._open, turns=2, seconds=60, rounds=2)
             for part in (cells[:1], cells[1:])
         ]
 
-    @contextmanager
-    def _open(self, _: Path, number: int) -> Iterator[Bench]:
-        self.begin(number)
-        yield self._enter
-        self.end()
-
-    def begin(self, number: int) -> None:
-        """What servers do as they start."""
-
-    def end(self) -> None:
-        """And as they end."""
+    def _open(self, room: Room) -> Bench:
+        self._happen("start")
+        room.stack.callback(self._happen, "end")
+        return self._enter
 
     def _enter(self, factors: Factors) -> Entry:
         name = factors["Cell"]
+        return Entry({str(speed): partial(self._measure, name, speed) for speed in (1, 2)})
 
-        def measure(speed: float) -> Figures:
-            self.measured.append(name)
-            self.happen(name)
-            return {"speed": speed, "note": 0}
-
-        return Entry({str(speed): lambda speed=speed: measure(speed) for speed in (1, 2)})
-
-    def happen(self, cell: str) -> None:
-        """What comes between."""
+    def _measure(self, name: str, speed: float) -> Figures:
+        self.measured += name
+        self._happen(name)
+        return {"speed": speed, "note": 0}
 
     def run(self) -> Results:
-        Runner(self.stages, self.results, self.path, self.path.parent, Console()).run()
+        Runner(self._stages, self.results, self.path, self.path.parent, Console()).run()
         return Results.read(self.path)
 
 
-def fail_if(condition: bool, error: BaseException) -> None:
-    if condition:
-        raise error
+def fail_once(where: str, error: BaseException) -> Callable[[str], None]:
+    errors = [error]
+
+    def happen(place: str) -> None:
+        if place == where and errors:
+            raise errors.pop()
+
+    return happen
 
 
 def test_the_order_alternates() -> None:
@@ -170,9 +149,8 @@ def test_the_order_alternates() -> None:
     assert list(turns[1]) == ["A", "B", "C"]
 
     order.clear()
-    (turn,) = take_turns(contestants, make_stage(1), 60, number=1)
+    take_turns(contestants, make_stage(1), 60, number=1)
     assert "".join(order) == "CBA"  # or else A would come first in each round of one turn
-    assert list(turn) == ["A", "B", "C"]
 
 
 @pytest.mark.parametrize(
@@ -189,79 +167,54 @@ def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt_and_there_is_time(
 # As tabulated for the sign test, at 95 % (5 values do not suffice)
 @pytest.mark.parametrize(("count", "rank"), [(1, None), (5, None), (6, 1), (9, 2), (20, 6)])
 def test_the_median_is_enclosed_by_order_statistics(count: int, rank: int | None) -> None:
-    assert find_rank(count) == rank
-
-
-@pytest.mark.parametrize(
-    ("rounds", "ratio"),
-    [
-        ([[(1, 2), (2, 4), (10, 10)]], Spread(2, 1, 2, None, None)),
-        ([[(1, n), (1, n), (1, 9)] for n in (1, 2, 3, 4, 5, 6)], Spread(3.5, 1, 9, 1, 6)),
-    ],
-)
-def test_the_ratio_is_taken_pair_by_pair_and_rounds_tell_how_sure_it_is(
-    rounds: list[list[tuple[float, float]]], ratio: Spread
-) -> None:
-    assert Comparison("", "", "", "", "", rounds).get_ratio() == ratio
+    assert ratios.find_rank(count) == rank
 
 
 def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-    site.happen = lambda cell: fail_if(cell == "B", Interrupted())
+    site = Site(tmp_path / "made.json", fail_once("B", Interrupted()))
     with pytest.raises(Interrupted):
         site.run()
     kept = Results.read(site.path)
     assert [cell.is_complete for cell in kept.cells] == [True, False, False]
-
     again = Site(site.path)
     assert again.run().is_complete()
-    assert again.measured == ["B"] * 4 + ["C"] * 4
+    assert again.measured == "BBBBCCCC" * 2
 
 
-def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json", rounds=2)
-    error = ClientError("1 of 2 images are stored")
-    site.happen = lambda cell: fail_if(cell == "B" and site.measured.count("B") < 2, error)
-    results = site.run()
-    assert [cell.failure for cell in results.cells] == ["", "1 of 2 images are stored", ""]
-    assert [len(cell.rounds) for cell in results.cells] == [2, 0, 2]
-    (page, *_) = write_report(results, tmp_path, "made")
-    assert "**B: failed: 1 of 2 images are stored**" in page.read_text("utf-8")
-
-
-def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-    opened, error = [], RuntimeError("no port is free")
-    site.begin = lambda number: (opened.append(number), fail_if(len(opened) == 1, error))
-    results = site.run()
-    assert [cell.failure for cell in results.cells] == ["RuntimeError: no port is free", "", ""]
-    assert Site(site.path).run().is_complete()
-
-
-def test_servers_that_end_badly_have_measured_nothing(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
-    error = RuntimeError("Orthanc ended with -11")
-    site.end = lambda: fail_if(len(site.measured) == 4, error)
-    results = site.run()
-    assert [bool(cell.failure) for cell in results.cells] == [True, False, False]
-    again = Site(site.path)
+@pytest.mark.parametrize(
+    ("where", "error", "cell", "why"),
+    [
+        ("B", ClientError("1 of 2 images are stored"), "B", "1 of 2 images are stored"),
+        ("start", RuntimeError("no port is free"), "A", "RuntimeError: no port is free"),
+        ("end", RuntimeError("it ended with -11"), "A", "RuntimeError: it ended with -11"),
+    ],
+)
+def test_what_fails_costs_its_own_cells_and_is_named_and_measured_again(
+    tmp_path: Path, where: str, error: Exception, cell: str, why: str
+) -> None:
+    results = Site(tmp_path / "made.json", fail_once(where, error)).run()
+    failures = {it.factors["Cell"]: it.failure for it in results.cells if it.failure}
+    assert failures == {cell: why}
+    (page, *_) = report.write_report(results, tmp_path, "made")
+    assert f"**{cell}: failed: {why}**" in page.read_text("utf-8")
+    again = Site(tmp_path / "made.json")
     assert again.run().is_complete()
-    assert again.measured == ["A"] * 4
+    assert again.measured == 8 * cell
 
 
 def test_a_signal_waits_until_all_servers_have_ended(tmp_path: Path) -> None:
-    site = Site(tmp_path / "made.json")
     ended: list[bool] = []
 
-    def interrupt() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        ended.append(True)
+    def interrupt(place: str) -> None:
+        if place == "end":
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.append(True)
 
-    site.end = interrupt
+    site = Site(tmp_path / "made.json", interrupt)
     with pytest.raises(Interrupted), interruptible():
         site.run()
     assert ended == [True]
-    assert [cell.is_complete for cell in Results.read(site.path).cells] == [True, False, False]
+    assert site.measured == "AAAA"
 
 
 def test_nothing_that_the_lab_has_started_outlives_it() -> None:
@@ -271,8 +224,7 @@ def test_nothing_that_the_lab_has_started_outlives_it() -> None:
         "adopt_orphans(); subprocess.Popen(['sleep', '600']);"
         f"print(subprocess.check_output(['sh', '-c', {orphan!r}], text=True)); end_children()"
     )
-    command = [sys.executable, "-c", script]
-    said = run(command, env=make_environment(), check=True).stdout
+    said = run([sys.executable, "-c", script], env=ENVIRONMENT, check=True).stdout
     assert not is_running(int(said))
 
 
@@ -280,55 +232,19 @@ def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
     file = tmp_path / "ct.dcm"
     file.touch()
     words = ["--output", str(tmp_path), "own", "http://pacs", "--user", "alice", "--quick"]
-    assert list(hide_words(words)) == ["own", "http://pacs", "--user", "USER", "--quick"]
+    assert list(places.hide_words(words)) == ["own", "http://pacs", "--user", "USER", "--quick"]
     words = [f"--plugin={file}", "--storage", str(tmp_path), f"--files={file}", "--turns", "3"]
     hidden = ["--storage", "FOLDER", "--files=FOLDER/ct.dcm", "--turns", "3"]
-    assert list(hide_words(words)) == hidden
-    assert hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
-    assert hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
-    assert hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path) == "FOLDER/x: Resources/Benchmarks"
-
-
-def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
-    results = Site(tmp_path / "made.json", rounds=2).run()
-    again = tmp_path / "again.json"
-    results.write(again)
-    assert again.read_bytes() == (tmp_path / "made.json").read_bytes()
-    assert [found.get_ratio().median for found in results.list_comparisons()] == [2, 2, 2]
-
-
-def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path: Path) -> None:
-    results = Site(tmp_path / "made.json", rounds=2).run()
-    page = tmp_path / "page.md"
-    page.write_text("Before\n<!-- lab: made.json -->\nold\n<!-- lab: end -->\nAfter\n", "utf-8")
-    written = fill(page)
-    assert written[0] == page and all(path.stat().st_size for path in written)
-    filled = page.read_text("utf-8")
-    assert filled.startswith("Before\n") and filled.endswith("\nAfter\n")
-    assert format_report(results, {"speed": "made-speed.svg"}) in filled
-    assert "old" not in filled
-    fill(page)
-    assert page.read_text("utf-8") == filled
-
-    page.write_text("Nothing to fill", "utf-8")
-    with pytest.raises(ResultError, match="has no line <!-- lab"):
-        fill(page)
-
-
-def test_what_is_kept_for_a_page_is_smaller_and_says_the_same(tmp_path: Path) -> None:
-    made, kept = tmp_path / "made.json", tmp_path / "kept.json"
-    results = Site(made, rounds=2).run()
-    results.cells[0].rounds[0][0]["1"]["speed"] = 1.00000001
-    results.write(made)
-    keep(made, kept)
-    assert kept.stat().st_size < made.stat().st_size
-    results.cells[0].rounds[0][0]["1"]["speed"] = 1
-    assert Results.read(kept) == results
+    assert list(places.hide_words(words)) == hidden
+    assert places.hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
+    assert places.hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
+    said = places.hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path)
+    assert said == "FOLDER/x: Resources/Benchmarks"
 
 
 def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
-    by_itself = argparse.Namespace(resume=None)
+    by_itself, by_name = argparse.Namespace(resume=None), argparse.Namespace(resume=path)
     new = make_results(*"ABC")
     assert choose(by_itself, new, path) is new
 
@@ -336,86 +252,39 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     old.cells[-1].is_complete = False
     old.write(path)
     assert choose(by_itself, new, path) == old
-    assert choose(argparse.Namespace(resume=path), new, tmp_path / "other.json") == old
-    assert choose(argparse.Namespace(resume=path), new, path, goes_on=False) == old
+    assert choose(by_name, new, tmp_path / "other.json") == old
+    assert choose(by_name, new, path, goes_on=False) == old
 
-    with pytest.raises(ResultError, match="its cells are others"):
-        choose(argparse.Namespace(resume=path), make_results(*"ABD"), path)
-    new.options["images"] = 3
-    with pytest.raises(ResultError, match="its option images was None, and is 3 now"):
-        choose(argparse.Namespace(resume=path), new, path)
-    assert choose(by_itself, new, path) is new
+    for change, why in (
+        ({"cells": make_results(*"ABD").cells}, "its cells are others"),
+        ({"options": {"images": 3}}, "its option images was None, and is 3 now"),
+        # What no version tells
+        ({"fingerprints": {"--disk": "4567"}}, "its fingerprint --disk was None, and is 4567 now"),
+    ):
+        other = replace(new, **change)
+        with pytest.raises(ResultError, match=why):
+            choose(by_name, other, path)
+    assert "4567" not in report.format_report(other, {})
+    assert choose(by_itself, other, path) is other
     (aside,) = tmp_path.glob("made-*.json")
     assert Results.read(aside) == old
     assert not path.exists()
 
-    old.options = new.options
     old.write(path)
     assert choose(by_itself, new, path, goes_on=False) is new
     assert not path.exists()
 
 
-def test_what_no_version_tells_must_be_the_same_to_go_on(tmp_path: Path) -> None:
-    path = tmp_path / "made.json"
-    old = make_results("A")
-    old.fingerprints = {"--storage": "0123"}
-    old.write(path)
-    assert Results.read(path) == old
-    assert "0123" not in format_report(old, {})
-
-    by_name = argparse.Namespace(resume=path)
-    new = make_results("A")
-    with pytest.raises(ResultError, match="its fingerprint --storage was 0123, and is None now"):
-        choose(by_name, new, path)
-    new.fingerprints = {"--storage": "4567"}
-    with pytest.raises(ResultError, match="its fingerprint --storage was 0123, and is 4567 now"):
-        choose(by_name, new, path)
-    new.fingerprints = dict(old.fingerprints)
-    assert choose(by_name, new, path) == old
-
-
-def test_builds_disks_and_labs_of_one_name_are_told_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = [tmp_path / "shipped", tmp_path / "static"]
-    for program in programs:
-        program.write_text(f"#!/bin/sh\necho 1.13.0 # {program.name}")
-    assert fingerprint_program(programs[0]) != fingerprint_program(programs[1])
-
-    (tmp_path / "folder").mkdir()
-    assert fingerprint_place(tmp_path / "folder") == fingerprint_place(tmp_path)
-    assert fingerprint_place(Path("/dev/shm")) != fingerprint_place(Path("/proc"))
-
-    monkeypatch.setattr("lab.machine.__file__", str(tmp_path / "machine.py"))
-    before = fingerprint_lab()
-    (tmp_path / "notes.txt").touch()
-    assert fingerprint_lab() == before
-    (tmp_path / "peers.py").write_text("changed")
-    assert fingerprint_lab() != before
-
-
-# All orders of four and four values are 70, of three and three 20
-@pytest.mark.parametrize(
-    ("a", "b", "probability"),
-    [
-        ([1, 2, 3, 4], [5, 6, 7, 8], 2 / 70),
+def test_the_rank_sum_is_exact() -> None:
+    for a, b, probability in (
+        ([1, 2, 3, 4], [5, 6, 7, 8], 2 / 70),  # all orders of four and four values are 70
         ([1, 2, 3, 5], [4, 6, 7, 8], 4 / 70),
-        ([1, 2, 3], [4, 5, 6], 2 / 20),
         ([1, 1, 1], [1, 1, 1], 1),
-    ],
-)
-def test_the_rank_sum_is_exact(a: list[float], b: list[float], probability: float) -> None:
-    assert find_probability(a, b) == pytest.approx(probability)
-    assert find_probability(b, a) == pytest.approx(probability)
-
-
-def test_many_values_are_ranked_as_exactly() -> None:
-    assert sum(count_ways(3, 4)) == math.comb(7, 3)
-    assert sum(count_ways(100, 100)) == math.comb(200, 100)
-
-
-def test_many_rows_are_judged_together() -> None:
-    assert adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    ):
+        assert compare.find_probability(a, b) == pytest.approx(probability)
+        assert compare.find_probability(b, a) == pytest.approx(probability)
+    assert sum(compare.count_ways(100, 100)) == math.comb(200, 100)
+    assert compare.adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
 def make_run(speeds: dict[str, list[float]]) -> Results:
@@ -426,220 +295,119 @@ def make_run(speeds: dict[str, list[float]]) -> Results:
     return results
 
 
-def list_verdicts(page: str) -> dict[str, str]:
-    return dict(re.findall(r"^\| (\w+) \| speed.*\| ([^|]+) \|$", page, re.MULTILINE))
-
-
-def test_compare_tells_a_difference_from_noise() -> None:
-    before = make_run({"same": [1, 2, 3, 4, 5, 6], "faster": [1, 2, 3, 4, 5, 6], "few": [1, 2]})
-    after = make_run({"same": [2, 1, 4, 3, 6, 5], "faster": [7, 8, 9, 7, 8, 9], "few": [7, 8]})
-    assert list_verdicts(compare(before, after)) == {
-        "same": "not told apart",
-        "faster": "**differs**",
-        "few": "too few turns",
-    }
-
-
 # The least p of 4 and 4 values is 2/70, of 5 and 5 2/252, of 6 and 6 2/924
 @pytest.mark.parametrize(
     ("turns", "tested"),
     [([4], 1), ([4, 4], 0), ([5] * 6, 6), ([5] * 7, 0), ([6] * 23, 23), ([6, 5, 4, 4, 4], 2)],
     ids=str,
 )
-def test_a_row_that_could_not_differ_among_so_many_is_not_tested(
+def test_rows_differ_or_are_not_told_apart_or_could_not_differ_among_so_many(
     turns: list[int], tested: int
 ) -> None:
     lower = {f"row{place}": list(range(1, 1 + count)) for place, count in enumerate(turns)}
     higher = {name: [value + 100 for value in values] for name, values in lower.items()}
-    page = compare(make_run(lower), make_run(higher))
-    verdicts = ["**differs**"] * tested + ["too few turns"] * (len(turns) - tested)
-    assert list(list_verdicts(page).values()) == verdicts
-    assert f"for all {tested} rows that have turns enough" in page
-    assert f"\n{len(turns) - tested} of {len(turns)} rows have too few turns" in page
-    same = compare(make_run(lower), make_run(lower))
-    assert list(list_verdicts(same).values())[:tested] == ["not told apart"] * tested
+    few = len(turns) - tested
+    for after, verdict in ((higher, "**differs**"), (lower, "not told apart")):
+        page = compare.compare(make_run(lower), make_run(after))
+        verdicts = re.findall(r"^\| row\d+ \| speed.*\| ([^|]+) \|$", page, re.MULTILINE)
+        assert verdicts == [verdict] * tested + ["too few turns"] * few
+        assert f"for all {tested} rows that have turns enough" in page
+        assert f"\n{few} of {len(turns)} rows have too few turns" in page
 
 
 def long(*row: object) -> Any:  # noqa: ANN401
     return pytest.param(*row, marks=pytest.mark.long)
 
 
-ENGINES = "stored as received, native, dcmtk, gdcm, auto, Orthanc's own"
-PRESETS = "preset stock, preset tuned"
 RATES = {"throughput", "speed", "first paint", "memory", "processor time of Orthanc"}
+ONCE = "--images 4 --pairs 1 --rounds 1"
+ONE_LOAD = f"{ONCE} --loads http-1"
 LINE = "--base 10 --round-trips --losses --mtus --images 3 --turns 1"
-NONE_SUCH = "--round-trips 10 --congestion none-such"
+LINE_OF_ALL = f"{LINE} --congestion reno --buffers 65536 --transfer-seconds 0 --protocols"
+SOCKETS = "--images 3 --turns 1 --iperf-seconds 1 --buffers 129076 --server-buffers 129075"
 
 
-# What is asked for, how many cells there are, and who is compared in the last of them
+# One smoke test an experiment: what is asked for, how many cells there are, and how many
+# contestants the last of them has
 @pytest.mark.parametrize(
     ("words", "cells", "contestants"),
     [
-        ("overhead --images 4 --pairs 1 --rounds 2", 3, ""),
-        ("stalls --images 4 --pairs 1 --senders 1 2", 6, ""),
-        ("transcoding --images 4 --rounds 1 --senders 1 2 --targets JPEGProcess14SV1", 2, ENGINES),
-        ("peers --images 4 --turns 1 --storage FOLDER", 1, ""),
-        (f"wan {NONE_SUCH} --losses --mtus --buffers --protocols DICOM --images 1", 1, ""),
-        ("dashboard --visits 2 --pairs 1 --phase-seconds 3 --images 5", 2, ""),
+        (f"overhead {ONE_LOAD}", 1, 2),
+        (f"noise {ONE_LOAD}", 1, 2),
+        (f"cost-of-probe {ONE_LOAD}", 1, 2),
+        ("stalls --images 4 --pairs 1 --senders 2", 5, 2),
+        ("transcoding --images 4 --turns 1 --senders 2 --targets JPEGProcess14SV1", 1, 6),
+        ("peers --images 4 --turns 1 --storage FOLDER", 1, 3),
+        (f"wan {LINE_OF_ALL} DICOM 'FTP (vsftpd)' 'Orthanc → Orthanc'", 3, 4),
+        ("dashboard --visits 1 --pairs 1 --phase-seconds 1 --images 5", 2, 2),
+        (f"scale {ONCE} --stored 60 --peers 3 --idle 3 --size 1.1 --senders 2", 5, 2),
+        ("ingest --axes senders overwriting --images 4 --parallel 2 --turns 1", 11, 2),
         (
-            "scale --stored 60 --peers 3 --idle 3 --size 1.1 --senders 2"
-            " --images 3 --rounds 1 --turns 1",
-            5,
-            "Orthanc, Orthanc with the plugin",
-        ),
-        (
-            f"wan {LINE} --protocols DICOM '4 x DICOM' 'HTTPS upload (nginx in front)'"
-            " 'FTP (vsftpd)' 'Orthanc → Orthanc' --congestion reno --buffers 65536"
-            " --transfer-seconds 0",
-            5,
-            ", ".join(
-                f"{form}, {preset}"
-                for form in ("as received", "compressed on ingest")
-                for preset in ("preset stock", "preset tuned")
-            ),
-        ),
-        (
-            "ingest --axes senders nagle overwriting database storage --images 4 --parallel 2"
-            " --turns 1 --senders storescu dcmsend pynetdicom gdcmscu curl 'C-MOVE from Orthanc'",
-            13,
-            "",
-        ),
-        (
-            "retrieve --images 4 --turns 1 --servers 'Orthanc with the plugin' --stored 1000"
+            "retrieve --images 4 --turns 1 --servers 'Orthanc with the plugin' --stored 0"
             " --files 'in the page cache' --storage FOLDER",
-            3,
-            "REST, 1 connection, DICOMweb (WADO-RS), image by image",
-        ),
-        (
-            "dcmtk-sockets --images 3 --turns 1 --iperf-seconds 1 --buffers 129076"
-            " --server-buffers 129075 --paths loopback '5 ms away'",
-            5,
-            "Orthanc as shipped, Orthanc with the plugin",
-        ),
-        long("overhead --images 4 --pairs 1 --rounds 1 --budget", 3, ""),
-        long(
-            "overhead --images 4 --pairs 1 --rounds 1 --loads http-1 --at-once",
             1,
-            "files in pieces of 4 KiB, files at once",
+            14,
         ),
+        (f"dcmtk-sockets {SOCKETS} --paths loopback", 4, 2),
+        ("transcode --files FILES --targets JPEGProcess14SV1 --turns 1 --milliseconds 1", 1, 3),
+        long(f"overhead {ONCE} --budget", 3, 3),
+        long(f"overhead {ONE_LOAD} --at-once", 1, 2),
+        long(f"overhead {ONE_LOAD} --earlier PLUGIN", 1, 2),
+        long(f"overhead {ONE_LOAD} --databases sqlite postgresql", 2, 2),
+        long(f"cost-of-probe --probe-only {ONE_LOAD}", 1, 2),
+        long("stalls --images 4 --pairs 1 --senders 1 2 --tls", 6, 2),
+        long("ingest --axes storage gzip database nagle --images 4 --turns 1 --parallel 1", 12, 2),
+        long(f"wan {LINE_OF_ALL} '4 x DICOM' 'HTTPS upload (nginx in front)'", 2, 1),
+        long(f"wan {LINE} --protocols CIFS --congestion cubic --buffers 16384", 1, 1),
         long(
-            "overhead --images 4 --pairs 1 --rounds 1 --loads http-1 --earlier PLUGIN",
-            1,
-            "the earlier plugin, the plugin",
+            f"wan {LINE} --buffers --round-trips 10 --protocols DICOM --congestion none-such", 1, 0
         ),
-        long(
-            "overhead --images 4 --pairs 1 --rounds 1 --loads http-4 --databases sqlite postgresql",
-            2,
-            "",
-        ),
-        long(
-            "noise --images 2 --pairs 1 --rounds 1 --loads storescu",
-            1,
-            "without the plugin, without the plugin, again",
-        ),
-        long(
-            "cost-of-probe --probe-only --images 2 --pairs 1 --rounds 1 --loads storescu",
-            1,
-            "the plugin without its probe, the plugin with its probe",
-        ),
-        long("stalls --images 4 --pairs 1 --senders 1 2 --tls", 6, ""),
-        long("ingest --axes gzip --images 4 --turns 1", 2, ""),
-        long("ingest --axes nagle --images 4 --parallel 1 --turns 1", 4, PRESETS),
-        long(f"wan {LINE} --protocols CIFS --congestion cubic --buffers 16384", 1, ""),
+        long("retrieve --images 4 --turns 1 --files 'in the page cache' --stored 1000", 4, 2),
+        long(f"dcmtk-sockets {SOCKETS} --paths '5 ms away'", 3, 2),
     ],
 )
 def test_an_experiment_measures_all_its_cells(
-    plugin: Path, tmp_path: Path, words: str, cells: int, contestants: str
+    plugin: Path, tmp_path: Path, words: str, cells: int, contestants: int
 ) -> None:
     earlier = shutil.copy(plugin, tmp_path / "earlier.so")
-    places = {"PLUGIN": str(earlier), "FOLDER": str(tmp_path), "CIFS": CIFS}
-    report = run_lab(plugin, tmp_path, *(places.get(word, word) for word in shlex.split(words)))
-    assert len(report["Cells"]) == cells
-    for cell in report["Cells"]:
+    (files := tmp_path / "files").mkdir()
+    for name in ("CT_small.dcm", "liver_1frame.dcm"):  # no engine takes the second one
+        shutil.copy(get_testdata_file(name), files)
+    places = {"PLUGIN": earlier, "FOLDER": tmp_path, "FILES": files, "CIFS": CIFS}
+    found = run_lab(plugin, tmp_path, *(str(places.get(it, it)) for it in shlex.split(words)))
+    assert len(found) == cells
+    for cell in found:
         assert cell["Rounds"] or cell["Declined"]
-        for turn in itertools.chain(*cell["Rounds"]):
-            for figures in turn.values():
-                assert figures
-                assert all(figures[name] > 0 for name in RATES & figures.keys())
-    if contestants:
-        assert ", ".join(list_contestants(cell)) == contestants
-
-
-@pytest.mark.long
-def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Path) -> None:
-    images = make_large()
-    perf = {"Tuning": {"Memory": {"IngestBudget": SMALLEST_BUDGET}}}
-    with OrthancServer(tmp_path, [plugin], perf, THREADS) as server:
-        with wait_beside(server, images):
-            assert get_memory(server)["Waiting"] == len(images)
-        assert get_memory(server)["InFlight"] == 0
-        with pytest.raises(ClientError, match="waited on"), wait_beside(server, images):
-            tune_memory(server, IngestBudget=0)
-            assert wait_until(lambda: get_memory(server)["Waiting"] == 0)
+        for figures in (it for turn in itertools.chain(*cell["Rounds"]) for it in turn.values()):
+            assert figures
+            assert all(figures[name] > 0 for name in RATES & figures.keys())
+    assert len(list_contestants(cell) if cell["Rounds"] else []) >= contestants
 
 
 @pytest.mark.long
 def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     plugin: Path, tmp_path: Path
 ) -> None:
-    arguments = ["stalls", "--images", "2", "--scenarios", "storescp", "storescu"]
-    arguments += ["--turns", "1", "--senders", "1"]
+    words = "stalls --images 2 --scenarios storescp storescu --turns 1 --senders 1"
     path = tmp_path / "stalls.json"
-    command = make_command(plugin, tmp_path, *arguments)
-    lab = subprocess.Popen(command, env=make_environment(), start_new_session=True)
-    try:
+    command = make_command(tmp_path, *words.split(), plugin=plugin)
+    with start_lab(command) as lab:
         assert wait_until(lambda: path.exists() and '"IsComplete": true' in path.read_text(), 120)
         children = list_children(lab.pid)
-    finally:
         os.killpg(lab.pid, signal.SIGINT)  # as Ctrl-C: to what the lab has started, too
-        code = lab.wait(120)
-    assert code == 130
+        assert lab.wait(120) == 130
     assert children and not any(Path(f"/proc/{child}").exists() for child in children)
-    kept = json.loads(path.read_text("utf-8"))
-    assert [cell["IsComplete"] for cell in kept["Cells"]] == [True, False]
-
-
-def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decline(
-    plugin: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    for name in ("CT_small.dcm", "liver_1frame.dcm", "MR_small.dcm"):
-        shutil.copy(get_testdata_file(name), folder)
-    (folder / "notes.txt").write_text("no image")
-    targets = ["JPEGProcess14SV1", "RLELossless"]
-    arguments = ["--files", str(folder), "--targets", *targets, "--turns", "1"]
-    report = run_lab(plugin, tmp_path, "transcode", *arguments, "--milliseconds", "1")
-    lossless, rle = report["Cells"]
-    assert list_contestants(lossless) == ["dcmtk", "gdcm", "native"]
-    assert list_contestants(rle) == ["dcmtk", "gdcm"]
-    for figures in lossless["Rounds"][0][0].values():
-        assert figures["files"] == 2
-        assert figures["speed"] > 0
-        assert figures["ratio"] > 1
-    assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
-    assert "native writes JPEG Lossless only (2 of 3" in rle["Declined"]["native"]
+    assert [cell.is_complete for cell in Results.read(path).cells] == [True, False]
 
 
 def test_no_time_of_an_instance_is_told_twice() -> None:
-    figures = {"an instance": 10, "phase Storage": 4, "phase Sync": 3, "phase Index": 2}
-    cell = Cell({}, [[{"preset stock": figures}]])
-    assert find_phases(cell, "preset stock") == {"Storage": 1, "Sync": 3, "Index": 2, "rest": 4}
-
-
-@pytest.mark.parametrize(
-    ("seen", "alone"),
-    [
-        ({"Index": 5, "Database": 3}, {"Index": 2, "Database": 3}),
+    for seen, alone in (
+        ({"Storage": 4, "Sync": 3, "Index": 2}, {"Storage": 1, "Sync": 3, "Index": 2}),
         ({"Commit": 5, "Database": 3}, {"Commit": 2, "Database": 3}),
         ({"Index": 1, "Commit": 5, "Database": 3}, {"Index": 0, "Commit": 3, "Database": 3}),
         ({"Prepare": 5, "Sync": 3}, {"Prepare": 5, "Sync": 3}),
-    ],
-)
-def test_the_database_is_part_of_whichever_phase_holds_it(
-    seen: dict[str, float], alone: dict[str, float]
-) -> None:
-    assert separate(seen) == alone
+    ):
+        assert phases.separate(seen) == alone
 
 
 def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
@@ -652,94 +420,53 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
     (folder / "keep").touch()
     (tmp_path / "index").write_bytes(b"SQLite format 3")
     dcmwrite(folder / "head", dcmread(first, stop_before_pixels=True))
-    check_files(tmp_path, images)
+    peers.check_files(tmp_path, images)
 
     content = first.read_bytes()
-    first.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-
-    def check_refused(whole: int, other: int) -> None:
+    flipped = content[:-1] + bytes([content[-1] ^ 1])
+    for files, whole, other in (
+        ([flipped], 1, 1),
+        ([content[:-1000]], 1, 1),
+        ([], 1, 0),
+        ([content, content], 2, 1),
+    ):
+        first.unlink(missing_ok=True)
+        for number, it in enumerate(files):
+            (folder / f"again-{number}").write_bytes(it)
         expected = f"{whole} of 2 images are in files as sent, {other} other"
         with pytest.raises(ClientError, match=expected):
-            check_files(tmp_path, images)
-
-    check_refused(1, 1)
-    first.write_bytes(content[:-1000])
-    check_refused(1, 1)
-    first.unlink()
-    check_refused(1, 0)
-    for name in ("first", "again"):
-        (folder / name).write_bytes(content)
-    check_refused(2, 1)
-
-
-OPTIONS = {"rate": 155, "lan_rate": 1000, "congestion": ["cubic", "bbr"]}
-
-
-def test_a_lan_has_its_own_rate_and_lines_come_back_from_their_cells() -> None:
-    lan, far = (make_usual(OPTIONS, trip) for trip in (0.0001, 0.05))
-    assert (lan.rate, far.rate) == (1e9, 155e6)
-    assert [Line.from_factors(line.to_factors()) for line in (lan, far)] == [lan, far]
+            peers.check_files(tmp_path, images)
+        for path in folder.glob("again-*"):
+            path.unlink()
 
 
 def test_what_is_sent_at_once_shares_the_rate_but_not_the_waits() -> None:
-    line = replace(make_usual(OPTIONS, 0.05), buffer=65536)
+    options = {"rate": 155, "lan_rate": 1000, "congestion": ["cubic", "bbr"]}
+    line = replace(make_usual(options, 0.05), buffer=65536)
     one, four, many = (line.predict(500_000, 1, count) for count in (1, 4, 1000))
     assert four == pytest.approx(one / 4)
     assert many == pytest.approx(500_000 * 8 / 155e6)
-
-
-def test_a_table_has_a_row_for_each_contestant_and_what_was_published_below(tmp_path: Path) -> None:
-    def place(_: object, factors: Factors, name: str) -> tuple[str, str] | None:
-        sender, _, distance = factors["Cell"].partition("; ")
-        return (f"{sender}, {name}", distance) if distance else None
-
-    results = make_results("A; 50 ms", "B; 5 ms", "A; 5 ms", "C")
-    for number, cell in enumerate(results.cells, 1):
-        cell.rounds = [[{"stock": {"speed": number}, "tuned": {"speed": 10 * number}}] * 2]
-    published = {"A": {"5 ms": 0.25, "800 ms": 1}, "D": {"5 ms": 1}}
-    table = Table("Made", "MB/s", place, published=published, publisher="then", chart="ms")
-    charts = Charts("made")
-    assert show([table])(results, charts) == [
-        "### Made",
-        "",
-        "![Made](made-made.svg)",
-        "",
-        "| MB/s | 5 ms | 50 ms |",
-        "| --- | --- | --- |",
-        "| A, stock | 3 | 1 |",
-        "| A, tuned | 30 | 10 |",
-        "| A, *then* | *0.25* |  |",
-        "| B, stock | 2 |  |",
-        "| B, tuned | 20 |  |",
-        "",
-    ]
-    (drawn,) = charts.write(tmp_path)
-    assert ElementTree.parse(drawn).getroot().tag.endswith("svg")
-    assert show([table])(make_results("C"), charts) == []
-
-
-def test_as_many_images_are_sent_as_take_about_so_long() -> None:
-    series = [Image(Path(), str(number)) for number in range(200)]
-
-    def count(each: float) -> int:
-        def send(images: list[Image]) -> Figures:
-            return {"throughput": len(images) / (0.03 + each * len(images))}
-
-        return len(choose_images(series, 2, send))
-
-    assert count(0.05) == 40
-    assert count(0.0001) == 200
-    assert count(9.5) == 1
 
 
 # It does not say of itself whether it has limits, before 1.12.4
 OWN = ["--yes", "--no-limit", "--late", "9s", "--connections", "1", "2"]
 
 
-def make_endless_command(server: OrthancServer, output: Path) -> list[str | Path]:
-    """It has to be ended."""
-    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
-    return make_command(Path("no plugin"), output, *arguments)
+def run_own(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = make_command(folder, "own", url, *arguments)
+    return run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+
+
+@contextmanager
+def start_lab(command: list[str | Path], **streams: Any) -> Iterator[subprocess.Popen[str]]:  # noqa: ANN401
+    """As from a terminal of its own; whatever is left of it in the end is killed."""
+    lab = subprocess.Popen(command, env=ENVIRONMENT, start_new_session=True, text=True, **streams)
+    try:
+        yield lab
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(lab.pid, signal.SIGKILL)
+        lab.wait(60)
 
 
 def describe_state(server: OrthancServer) -> list[object]:
@@ -761,18 +488,16 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     port = find_free_port()
     files = f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
     location = f"location /pacs/ {{ proxy_pass {server.url}/; client_max_body_size 0; }}"
-    https = f"listen 127.0.0.1:{port} ssl; {files} {location}"
     url = f"https://127.0.0.1:{port}/pacs"
-    arguments = ["own", url, "--user", "alice", "--images", "3", "--turns", "2"]
-    environment = {**make_environment(), "ORTHANC_PASSWORD": "secret"}
+    command = make_command(tmp_path, *f"own {url} --user alice --images 3 --turns 2".split())
+    environment = {**ENVIRONMENT, "ORTHANC_PASSWORD": "secret"}
     system = {**environment, "SSL_CERT_FILE": str(certificate.certificate)}  # whom it trusts
-    with serve_locations(https, tmp_path / "nginx"):
-        command = make_command(Path("no plugin"), tmp_path, *arguments)
+    with serve_locations(f"listen 127.0.0.1:{port} ssl; {files} {location}", tmp_path / "nginx"):
         silent = run(command, env=system, stdin=subprocess.DEVNULL)
-        command += ["--cacert", str(certificate.certificate)]
         assert "there is nobody to ask" in silent.stderr
         assert server.get_json("/perf/instances?peer=PERF_LAB") == []
-        subprocess.run([*command, *OWN], env=environment, check=True, timeout=SECONDS)
+        command += ["--cacert", str(certificate.certificate), *OWN]
+        subprocess.run(command, env=environment, check=True, timeout=SECONDS)
     assert describe_state(server) == before
 
     (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
@@ -781,218 +506,137 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     ways += ["C-STORE, 1 association", "C-STORE, 2 associations"]
     assert list_contestants(cell) == ways
     for turn in (turn for (turn,) in cell["Rounds"]):
-        assert all(turn[way]["phase Storage"] > 0 for way in ways)
-        assert all("stalls" in turn[way] for way in ways)
-    page = (tmp_path / "own.md").read_text("utf-8")
-    assert "secret" not in page
+        assert all(turn[way]["phase Storage"] > 0 and "stalls" in turn[way] for way in ways)
+    assert "secret" not in (tmp_path / "own.md").read_text("utf-8")
     assert (tmp_path / "own-phases.svg").exists()
-
-
-def make_own(*turns: Turn) -> Results:
-    figures = EXPERIMENTS["own"].figures
-    cell = Cell(
-        {"Images": "20 CT"}, [[turn] for turn in turns], note=f"far away; {ADVICE}no finding"
-    )
-    return Results("own", "2026-01-01", "run.sh own", {"images": 20}, {}, figures, [cell])
-
-
-def test_a_watch_tells_totals_and_no_median_of_intervals_in_which_nothing_came() -> None:
-    looks = [count_images(*look) for look in ((0, 5, 0), (80, 5, 42), (0, 5, 0), (20, 5, 10.5))]
-    results = make_own(*({WHO: look} for look in looks))
-    total, busiest, *_ = said = answer_own(results, Charts("own"))
-    assert total == "- **100 images, 52.5 MB in 20 s**: 5 images/s, 2.62 MB/s over the whole."
-    assert busiest.startswith("- Busiest: 16 images/s, 8.4 MB/s in 5 s. Anything came in 2 of 4 ")
-    assert "| 10 (4 to 16) |" in format_report(results, {}, said)
-
-    nothing = make_own({WHO: count_images(0, 5)})
-    assert answer_own(nothing, Charts("own"))[0] == "- Nothing came in, in 5 s."
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("has_terminal", [True, False], ids=["Ctrl-C", "no terminal"])
-def test_own_removes_what_it_sent_when_it_is_interrupted(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path, has_terminal: bool
-) -> None:
-    server = start_orthanc(plugins=[])
-    upload_to_send(server, make_series("others", 1))
-    before = describe_state(server)
-    command = make_endless_command(server, tmp_path)
-    terminal, shown = os.pipe()
-    lab = subprocess.Popen(
-        command, env=make_environment(), start_new_session=True, stdout=shown, stderr=shown
-    )
-    os.close(shown)
-    try:
-        assert wait_until(lambda: count_instances(server) > 20, 120)
-    finally:
-        if not has_terminal:
-            os.close(terminal)
-        os.killpg(lab.pid, signal.SIGINT if has_terminal else signal.SIGHUP)
-        code = lab.wait(120)
-    assert describe_state(server) == before
-    if has_terminal:
-        assert code == 130
-        os.close(terminal)
 
 
 def test_own_would_not_push_others_out() -> None:
     statistics = {"CountPatients": 10, "TotalDiskSize": str(9000 * 2**20)}
     limits = {"MaximumStorageMode": "Recycle", "MaximumStorageSize": 0, "MaximumPatientCount": 0}
-    assert check_room(limits, statistics, 10, 5_000_000) == ""
-    assert check_room({}, statistics, 10, 5_000_000) == "MaximumStorageSize and MaximumPatientCount"
-    assert check_room({**limits, "MaximumPatientCount": 31}, statistics, 10, 5_000_000) == ""
-    with pytest.raises(ClientError, match="MaximumPatientCount, 30: the oldest patients"):
-        check_room({**limits, "MaximumPatientCount": 30}, statistics, 10, 5_000_000)
-    assert check_room({**limits, "MaximumStorageSize": 10_100}, statistics, 10, 5_000_000) == ""
-    full = {**limits, "MaximumStorageSize": 10_030}  # there is room, but not for what others send
-    with pytest.raises(ClientError, match="MaximumStorageSize, 10030 MB: the oldest patients"):
-        check_room(full, statistics, 10, 5_000_000)
-    # What Orthanc does not understand is Recycle to it, and says what its administrator has written
-    with pytest.raises(ClientError, match="the oldest patients"):
-        check_room({**full, "MaximumStorageMode": "reject"}, statistics, 10, 5_000_000)
-    with pytest.raises(ClientError, match="images of others would be refused"):
-        check_room({**full, "MaximumStorageMode": "Reject"}, statistics, 10, 5_000_000)
+    check = partial(own.check_room, statistics=statistics, images=10, size=5_000_000)
+    assert check({}) == "MaximumStorageSize and MaximumPatientCount"
+    for more in ({}, {"MaximumPatientCount": 31}, {"MaximumStorageSize": 10_100}):
+        assert check({**limits, **more}) == ""
+    full = {"MaximumStorageSize": 10_030}  # there is room, but not for what others send
+    for more, why in (
+        ({"MaximumPatientCount": 30}, "MaximumPatientCount, 30: the oldest patients"),
+        (full, "MaximumStorageSize, 10030 MB: the oldest patients"),
+        # What Orthanc does not understand is Recycle to it, and says what somebody has written
+        ({**full, "MaximumStorageMode": "reject"}, "the oldest patients"),
+        ({**full, "MaximumStorageMode": "Reject"}, "images of others would be refused"),
+    ):
+        with pytest.raises(ClientError, match=why):
+            check({**limits, **more})
 
 
-def run_own(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = make_command(Path("no plugin"), folder, "own", url, *arguments)
-    return run(command, env=make_environment(), stdin=subprocess.DEVNULL)
-
-
-@pytest.mark.long
-def test_own_looks_for_room_before_every_series(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    server = start_orthanc(plugins=[])
-    before = describe_state(server)
-    system = {**server.get_json("/system"), "MaximumStorageSize": 0, "MaximumPatientCount": 100}
-    path = tmp_path / "statistics"
-
-    def count_patients(count: int) -> None:
-        partial = path.with_suffix(".new")
-        partial.write_text(json.dumps({**server.get_json("/statistics"), "CountPatients": count}))
-        partial.replace(path)
-
-    count_patients(50)
-    locations = f"location = /system {{ return 200 '{json.dumps(system)}'; }}"
-    locations += f" location = /statistics {{ alias {path}; }}"
-    locations += f" location / {{ proxy_pass {server.url}; }}"
-    with serve_locations(locations, tmp_path / "nginx") as url:
-        arguments = ["own", url, "--yes", "--connections", "1", "--turns", "1000"]
-        command = make_command(Path("no plugin"), tmp_path, *arguments)
-        lab = subprocess.Popen(command, env=make_environment(), stderr=subprocess.PIPE, text=True)
-        assert wait_until(lambda: count_instances(server) > 1, 120)
-        count_patients(80)  # others have sent meanwhile
-        _, said = lab.communicate(timeout=120)
-    assert lab.returncode == 1
-    assert "with 80 patients, one more and 20 of others" in said
-    assert describe_state(server) == before
-
-
-# Lua: a file is there as soon as so many images have come in
+# Lua: a file is there as soon as the first series comes in
 FLAG = """
 count = 0
 function ReceivedInstanceFilter()
   count = count + 1
-  if count == {count} then io.open('{path}', 'w'):close() end
+  if count == 3 then io.open('FLAG', 'w'):close() end
+  return true
+end
+"""
+KEEP = "function IncomingHttpRequestFilter(method) return method ~= 'DELETE' end"
+SLOW = """
+function ReceivedInstanceFilter()
+  if not was then was = true; os.execute('sleep 6') end
   return true
 end
 """
 
-GONE = """
-location ~ ^/(studies|system) {{ if (-f {flag}) {{ return 404; }} proxy_pass {url}; }}
-location / {{ proxy_pass {url}; }}
-"""
+# nginx, before all else goes to Orthanc
+RESTART = "location ~ ^/(studies|system) { if (-f FLAG) { return 404; } proxy_pass URL; }"
 LOGIN = """
-location = /instances {{ if (-f {flag}) {{ return 403; }} proxy_pass {url}; }}
-location = /tools/lookup {{ return 200 "<html>Who are you?</html>"; }}
-location / {{ proxy_pass {url}; }}
+location = /instances { if (-f FLAG) { return 403; } proxy_pass URL; }
+location = /tools/lookup { return 200 "<html>Who are you?</html>"; }
 """
+FULL = """
+location = /system {
+  return 200 '{"Version": "1.13.0", "MaximumStorageSize": 0, "MaximumPatientCount": 100}';
+}
+location = /statistics {
+  if (-f FLAG) { return 200 '{"CountPatients": 80, "CountInstances": 80, "TotalDiskSize": "1"}'; }
+  return 200 '{"CountPatients": 50, "CountInstances": 50, "TotalDiskSize": "1"}';
+}
+"""
+LOST = "location = /instances { return 504; }"
+ANEW = """location = /instances { return 200 '{"ID": "0123-4567", "Status": "Success"}'; }"""
+GIVES_UP = "proxy_read_timeout 2s;"
+PASS = "location / { proxy_pass URL; }"
+
+NAMES = r".*PatientID PERF-LAB-\w+, StudyInstanceUID 2\.25\.\d+, /studies/[0-9a-f-]+"
+NO_DICOM, STRANGER = "--dicom-port 0", "--dicom-port STRANGER"
 
 
+# What comes between: in front of Orthanc, in it, at the DICOM port; how `own` ends, what it says,
+# how many images stay there, and whether a file tells the next run
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("locations", "count", "why"),
+    "case",
     [
-        (GONE, 1, "GET /system is answered by 404"),
-        (LOGIN, 3, "POST /tools/lookup is not answered by an Orthanc: no JSON"),
+        (RESTART, FLAG, NO_DICOM, 1, f"NOT REMOVED{NAMES}.*answered by 404", 3, True),
+        (LOGIN, FLAG, NO_DICOM, 1, f"NOT REMOVED{NAMES}.*an Orthanc: no JSON", 0, True),
+        (FULL, FLAG, NO_DICOM, 1, "with 80 patients, one more and 20 of others", 0, False),
+        ("", KEEP, NO_DICOM, 1, f"NOT REMOVED{NAMES}", 1, True),  # it tries with one image first
+        (LOST, "", NO_DICOM, 0, f"MAY STILL ARRIVE at{NAMES}", 0, True),
+        (ANEW, "", NO_DICOM, 1, "POST /instances has made /instances/0123-4567", 0, False),
+        ("", "", STRANGER, 1, f"has taken an image that is NOT in{NAMES}", 0, True),
+        (GIVES_UP, SLOW, f"{NO_DICOM} --late 30s", 0, "nobody has said whether they", 0, False),
     ],
-    ids=["restart", "login"],
+    ids=["restart", "login", "full", "not removed", "lost", "made anew", "stranger", "late"],
 )
-def test_own_takes_no_routers_word_that_a_study_is_gone(
-    start_orthanc: StartOrthanc, tmp_path: Path, locations: str, count: int, why: str
+def test_own_names_what_it_leaves_and_takes_no_routers_word_that_it_is_gone(
+    start_orthanc: StartOrthanc, tmp_path: Path, case: tuple[str, str, str, int, str, int, bool]
 ) -> None:
-    flag = tmp_path / "flag"
-    server = start_orthanc(plugins=[], lua=[FLAG.format(count=count, path=flag)])
-    locations = locations.format(flag=flag, url=server.url)
-    with serve_locations(locations, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--images", "5", "--dicom-port", "0")
-    assert finished.returncode == 1
-    names = r"PatientID PERF-LAB-\w+, StudyInstanceUID 2\.25\.\d+, /studies/[0-9a-f-]+"
-    assert re.search(rf"NOT REMOVED from {url}: {names}.*{why}", finished.stderr)
-    assert (tmp_path / "own-sent.json").exists()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("filter_", "answer", "said", "left"),
-    [
-        ("method ~= 'DELETE'", "", r"NOT REMOVED .* PatientID PERF-LAB-\w+, ", 1),
-        ("true", "504", r"MAY STILL ARRIVE at .*: PatientID PERF-LAB-\w+, StudyInstanceUID ", 0),
-        (
-            "true",
-            """200 '{"ID": "0123-4567", "Status": "Success"}'""",
-            "POST /instances has made /instances/0123-4567",
-            0,
-        ),
-    ],
-    ids=["not removed", "late", "made anew"],
-)
-def test_own_names_what_it_leaves(
-    start_orthanc: StartOrthanc, tmp_path: Path, filter_: str, answer: str, said: str, left: int
-) -> None:
-    rule = f"function IncomingHttpRequestFilter(method) return {filter_} end"
-    server = start_orthanc(plugins=[], lua=[rule])
-    location = f"location = /instances {{ return {answer}; }}" if answer else ""
-    location += f" location / {{ proxy_pass {server.url}; }}"
-    with serve_locations(location, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+    location, lua, words, code, said, left, is_kept = case
+    flag = str(tmp_path / "flag")
+    server = start_orthanc(plugins=[], lua=[lua.replace("FLAG", flag)])
+    locations = (location + PASS).replace("URL", server.url).replace("FLAG", flag)
+    with serve_locations(locations, tmp_path / "nginx") as url, StoreScp(find_free_port()) as scp:
+        words = f"--images 3 --turns 1 {words}".replace("STRANGER", str(scp.port))
+        finished = run_own(url, tmp_path, *OWN, *words.split())
+    assert finished.returncode == code
     assert re.search(said, finished.stderr)
-    assert count_instances(server) == left  # it tries with one image first
+    assert count_instances(server) == left
+    assert (tmp_path / "own-sent.json").exists() == is_kept
+
+
+@contextmanager
+def send_endlessly(
+    server: OrthancServer,
+    folder: Path,
+    *more: str | Path,
+    **streams: Any,  # noqa: ANN401
+) -> Iterator[subprocess.Popen[str]]:
+    """A run of `own` from when its images come in; it has to be ended."""
+    words = f"own {server.url} --images 60 --turns 1000"
+    with start_lab([*make_command(folder, *words.split()), *OWN, *more], **streams) as lab:
+        assert wait_until(lambda: count_instances(server) > 20, 120)
+        yield lab
 
 
 @pytest.mark.long
-def test_own_sends_a_stranger_one_image_and_says_so(
-    start_orthanc: StartOrthanc, tmp_path: Path
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "no terminal"])
+def test_own_removes_what_it_sent_when_it_is_interrupted(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path, kind: signal.Signals
 ) -> None:
     server = start_orthanc(plugins=[])
+    upload_to_send(server, make_series("others", 1))
     before = describe_state(server)
-    with StoreScp(find_free_port()) as stranger:
-        port = str(stranger.port)
-        finished = run_own(server.url, tmp_path, *OWN, "--images", "3", "--dicom-port", port)
-    assert finished.returncode == 1
-    assert re.search(r"has taken an image that is NOT in .*PatientID PERF-LAB-", finished.stderr)
+    terminal, shown = os.pipe()
+    with send_endlessly(server, tmp_path, stdout=shown, stderr=shown) as lab:
+        os.close(shown)
+        if kind == signal.SIGHUP:
+            os.close(terminal)
+        os.killpg(lab.pid, kind)
+        code = lab.wait(120)
     assert describe_state(server) == before
-
-
-@pytest.mark.long
-def test_own_waits_for_what_a_proxy_has_given_up(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    slow = "function ReceivedInstanceFilter() if not was then was = true; os.execute('sleep 6') end"
-    server = start_orthanc(plugins=[], lua=[f"{slow} return true end"])
-    before = describe_state(server)
-    location = f"location / {{ proxy_pass {server.url}; proxy_read_timeout 2s; }}"
-    with serve_locations(location, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--late", "30s", "--images", "3", "--turns", "1")
-    assert finished.returncode == 0, finished.stderr
-    assert "nobody has said whether they arrive" in finished.stderr
-    assert "MAY STILL ARRIVE" not in finished.stderr
-    (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
-    assert cell["Declined"]["POST, 1 connection"] == "POST /instances is answered by 504"
-    assert "POST, 2 connections" in list_contestants(cell)
-    assert describe_state(server) == before
-    assert not (tmp_path / "own-sent.json").exists()
+    if kind == signal.SIGINT:
+        assert code == 130
+        os.close(terminal)
 
 
 @pytest.mark.long
@@ -1004,11 +648,7 @@ def test_own_removes_what_a_run_that_was_killed_has_left(
     before = describe_state(server)
     storage = tmp_path / "lab-storage"  # it cannot tidy up
     storage.mkdir()
-    command = [*make_endless_command(server, tmp_path), "--storage", str(storage)]
-    lab = subprocess.Popen(command, env=make_environment())
-    try:
-        assert wait_until(lambda: count_instances(server) > 20, 120)
-    finally:
+    with send_endlessly(server, tmp_path, "--storage", storage) as lab:
         lab.kill()
         lab.wait(60)
     path = tmp_path / "own-sent.json"
@@ -1041,18 +681,20 @@ def test_own_tells_no_password_unencrypted_before_somebody_agrees(
     # RFC 5737: nobody is there, and whoever asked would wait for a minute
     url, password = "http://192.0.2.1:8042", tmp_path / "password"
     password.write_text("secret")
-    arguments = [*arguments, "--user", "alice", "--password-file", str(password)]
-    finished = run_own(url, tmp_path, *arguments)
+    user = ["--user", "alice", "--password-file", str(password)]
+    finished = run_own(url, tmp_path, *arguments, *user)
     assert finished.returncode == 1 and "there is nobody to ask" in finished.stderr
     assert "unencrypted" in finished.stdout
 
+
+def test_what_goes_over_a_network_unencrypted_is_exposed() -> None:
     token = (("Authorization", "Bearer 1"),)
-    assert Access(url, headers=token).is_exposed()
-    assert Access("http://orthanc.example", user="alice").is_exposed()
-    assert not Access(url).is_exposed()
-    assert not Access("https://orthanc.example", user="alice", headers=token).is_exposed()
-    for host in ("localhost", "127.0.0.1", "[::1]"):
-        assert not Access(f"http://{host}:8042", user="alice").is_exposed()
+    for url in ("http://192.0.2.1:8042", "http://orthanc.example"):
+        assert remote.Access(url, user="alice").is_exposed()
+        assert remote.Access(url, headers=token).is_exposed()
+        assert not remote.Access(url).is_exposed()
+    for host in ("https://orthanc.example", "http://localhost", "http://127.0.0.1", "http://[::1]"):
+        assert not remote.Access(f"{host}:8042", "alice", headers=token).is_exposed()
 
 
 def test_own_refuses_what_would_be_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -1061,18 +703,18 @@ def test_own_refuses_what_would_be_told(capsys: pytest.CaptureFixture[str]) -> N
     assert "unrecognized arguments: --us alice" in capsys.readouterr().err
     for url in ("http://pacs?token=1", "http://pacs/#1"):
         with pytest.raises(ClientError, match=re.escape(url)):
-            read_access(parse_arguments(["own", url]))
+            remote.read_access(parse_arguments(["own", url]))
 
 
 def test_what_may_still_arrive_is_told_by_how_storescu_ended() -> None:
     begun = {Path("/a/0000.dcm"): "first", Path("/a/0001.dcm"): "second"}
     failed = "storescu failed with"
     broken = "E: Store Failed, file: /a/0001.dcm:\nE: 0006:0317 Peer aborted Association"
-    assert list_open(begun, f"{failed} 10: {broken}") == {"second"}
-    assert list_open(begun, f"{failed} 167: ") == set()  # Out of Resources (DICOM PS3.4, B.2.3)
-    assert list_open(begun, f"{failed} 1: F: Association Rejected:") == set()
-    assert list_open(begun, f"{failed} -9: ") == {"first", "second"}
-    assert list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
+    assert own.list_open(begun, f"{failed} 10: {broken}") == {"second"}
+    assert own.list_open(begun, f"{failed} 167: ") == set()  # Out of Resources (DICOM PS3.4, B.2.3)
+    assert own.list_open(begun, f"{failed} 1: F: Association Rejected:") == set()
+    assert own.list_open(begun, f"{failed} -9: ") == {"first", "second"}
+    assert own.list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
 
 
 @pytest.mark.long
@@ -1087,27 +729,22 @@ def test_own_watches_by_get_alone(
     server = start_orthanc(plugins=[plugin] if has_plugin else [])
     log, shown = tmp_path / "access.log", tmp_path / "shown"
     location = f"access_log {log}; location / {{ proxy_pass {server.url}/; }}"
-    images = make_series("watched", 40)
     with serve_locations(location, tmp_path / "nginx") as url, shown.open("w") as output:
-        arguments = ["own", url, "--watch", "10m", "--interval", "1"]
-        command = make_command(Path("no plugin"), tmp_path, *arguments)
-        watch = subprocess.Popen(command, env=make_environment(), stdout=output)
-        try:
-            for image in cycle(images):
-                assert watch.poll() is None
-                if re.search(r"^(?!0 )[\d.]+ images/s", shown.read_text("utf-8"), re.MULTILINE):
-                    break
-                if image == images[0]:
-                    server.delete_all()
-                store(server, [image], "CT_ROOM_1")
-        finally:
+        words = f"own {url} --watch 10m --interval 1"
+        with start_lab(make_command(tmp_path, *words.split()), stdout=output) as watch:
+            assert wait_until(lambda: shown.read_text("utf-8").startswith("Watches "))
+            store(server, make_series("watched", 40), "CT_ROOM_1")
+            rate = re.compile(r"^(?!0 )[\d.]+ images/s", re.MULTILINE)
+            assert wait_until(lambda: rate.search(shown.read_text("utf-8")))
             watch.send_signal(signal.SIGINT)
             assert watch.wait(60) == 130
     requests = re.findall(r'"(\w+) (\S+) HTTP', log.read_text("utf-8"))
     assert {method for method, _ in requests} == {"GET"}
     (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
     looks = [turn["what came in"] for (turn,) in cell["Rounds"]]
-    assert sum(look["images"] for look in looks) > 0
+    images = sum(look["images"] for look in looks)
+    total = own.answer(Results.read(tmp_path / "own.json"), Charts("own"))[0]
+    assert images > 0 and total.startswith(f"- **{images:.0f} images")
     assert all(("throughput" in look) == (look["images"] > 0) for look in looks)
     if has_plugin:
         assert max(look["phase Storage"] for look in looks if look["images"]) > 0

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the plugin's own work in all callbacks of an instance costs the ingesting thread, from the
-// HTTP request to the last of the journal's observers, with 1, 4 and 16 threads: time an
-// instance. What Orthanc's SDK does for its getters comes on top of it.
+// HTTP request to the last of the journal's observers, and what these cost, each alone and all
+// together; with 1, 4 and 16 threads: time an instance. What Orthanc's SDK does for its getters
+// comes on top of it.
 #include "Advisor/Evidence.h"
 #include "ComputedTomography.h"
 #include "Dicom/ReceivedFile.h"
 #include "Ingest/InstanceTracker.h"
+#include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/PeerStatistics.h"
@@ -39,6 +41,59 @@ namespace OrthancPerf
       return known;
     }
 
+    // All phases that a C-STORE with the probe has
+    FinishedInstance MakeInstance(int thread)
+    {
+      FinishedInstance instance;
+      instance.instanceId = "6e2c0ec2-5d99c8ca-c1c21cee-79a09605-68391d12";
+      instance.origin = Origin::DicomProtocol;
+      instance.outcome = Outcome::Stored;
+      instance.peer = {"MODALITY" + std::to_string(thread), "192.0.2.1"};
+      instance.size = 525000;
+      instance.stalls = 1;
+      instance.stallTime = std::chrono::milliseconds(40);
+
+      for (const Phase phase : GetAllPhases())
+      {
+        if (phase != Phase::Transcode && phase != Phase::Commit)
+        {
+          instance.phases.Add(phase, std::chrono::microseconds(700));
+        }
+      }
+
+      return instance;
+    }
+
+    struct Observers
+    {
+      PeerStatistics statistics{256};
+      ServerTraffic traffic;
+      RecentInstances recent{1000};
+      History history;
+      EvidenceCollector evidence{statistics, 4};
+
+      Journal statisticsOnly{{&statistics}};
+      Journal trafficOnly{{&traffic}};
+      Journal recentOnly{{&recent}};
+      Journal historyOnly{{&history}};
+      Journal evidenceOnly{{&evidence}};
+      Journal all{{&statistics, &traffic, &recent, &history, &evidence}};
+    };
+
+    template <Journal Observers::*journal>
+    void Publish(benchmark::State& state)
+    {
+      static const Observers observers;
+      const FinishedInstance instance = MakeInstance(state.thread_index());
+
+      for (auto _ : state)
+      {
+        (observers.*journal).Publish(instance);
+      }
+
+      state.SetItemsProcessed(state.iterations());
+    }
+
     // The plugin's objects as PluginContext wires them, without the probe
     class Ingest : public benchmark::Fixture
     {
@@ -53,7 +108,7 @@ namespace OrthancPerf
       {
         state.SetItemsProcessed(state.iterations());
 
-        if (recent_.Latest(1).empty())
+        if (observers_.recent.Latest(1).empty())
         {
           state.SkipWithError("No instance has come through");
         }
@@ -69,14 +124,9 @@ namespace OrthancPerf
       }
 
       const std::string file_ = MakeComputedTomography();
-      PeerStatistics statistics_{256};
-      ServerTraffic traffic_;
-      RecentInstances recent_{1000};
-      History history_;
-      EvidenceCollector evidence_{statistics_, 4};
-      Journal journal_{{&statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Observers observers_;
       ConnectionTracker source_;
-      InstanceTracker tracker_{journal_, source_};
+      InstanceTracker tracker_{observers_.all, source_};
     };
 
     BENCHMARK_DEFINE_F(Ingest, Upload)(benchmark::State& state)
@@ -111,5 +161,11 @@ namespace OrthancPerf
 
     BENCHMARK_REGISTER_F(Ingest, Upload)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Ingest, CStore)->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::statisticsOnly>)->Name("Observers/Statistics")->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::trafficOnly>)->Name("Observers/Traffic")->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::recentOnly>)->Name("Observers/Recent")->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::historyOnly>)->Name("Observers/History")->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::evidenceOnly>)->Name("Observers/Evidence")->Apply(UseThreads);
+    BENCHMARK(Publish<&Observers::all>)->Name("Observers/All")->Apply(UseThreads);
   }
 }

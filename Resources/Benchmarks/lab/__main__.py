@@ -18,6 +18,7 @@ from lab import (
     dashboard,
     dcmtk_sockets,
     ingest,
+    machine,
     overhead,
     own,
     peers,
@@ -30,14 +31,6 @@ from lab import (
 )
 from lab.cells import Experiment, Stage
 from lab.charts import Charts
-from lab.machine import (
-    describe_machine,
-    describe_plugin,
-    describe_storage,
-    fingerprint_lab,
-    fingerprint_place,
-    fingerprint_program,
-)
 from lab.options import ROOT
 from lab.pages import fill, keep
 from lab.places import hide_path, hide_words, identify_path
@@ -68,36 +61,26 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 # Where, not what: a run may go on with others, if their fingerprints are the same
 PLACES = (
-    *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs", "disk"),
+    *("command", "plugin", "output", "storage", "resume", "quick", "disk"),
     *("user", "password_file", "headers", "cacert", "yes", "no_limit"),
 )
 
 OTHER_ORTHANC = "PERF_ORTHANC"  # of the harness
-RUN = ROOT / "Resources" / "Benchmarks" / "run.sh"
-
-# What an interrupted run needs to go on
-GOES_ON = {
-    True: "; without, an incomplete one of the same options goes on by itself",
-    False: ", an interrupted run's; without, each run is a new one",
-}
 
 
 def make_common(is_default: bool, is_local: bool = True) -> argparse.ArgumentParser:
     """Options before the experiment, or after it without defaults; `is_local`: also servers'."""
     common = argparse.ArgumentParser(add_help=False)
-
-    def add(option: str, default: object, text: str) -> None:
-        chosen = default if is_default else argparse.SUPPRESS
-        common.add_argument(option, type=Path, default=chosen, help=text)
-
-    def tell(text: str) -> str:
-        return text if is_local else argparse.SUPPRESS
-
     plugin = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so"))
-    add("--plugin", plugin, tell("libOrthancPerf.so"))
-    add("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts")
-    images = "where the servers keep their images; by itself mostly in memory"
-    add("--storage", None, tell(images))
+    for option, default, text in (
+        ("--plugin", plugin, "libOrthancPerf.so"),
+        ("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts"),
+        ("--storage", None, "where the servers keep their images; by itself mostly in memory"),
+    ):
+        is_told = is_local or option == "--output"
+        chosen = default if is_default else argparse.SUPPRESS
+        shown = text if is_told else argparse.SUPPRESS
+        common.add_argument(option, type=Path, default=chosen, help=shown)
     return common
 
 
@@ -115,16 +98,12 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         common = make_common(is_default=False, is_local=experiment.is_local)
         command = commands.add_parser(name, help=experiment.question, parents=[common])
         command.add_argument("--quick", action="store_true", help="two minutes at most")
-        command.add_argument(
-            "--resume", type=Path, help="goes on with this JSON" + GOES_ON[experiment.goes_on]
-        )
-        experiment.add_options(command)
-        command.set_defaults(**experiment.quick if is_quick else {})
+        command.add_argument("--resume", type=Path, help="goes on with this interrupted run")
+        for option in experiment.options:
+            option.add_to(command, is_quick)
 
     report = commands.add_parser("report", help="Markdown and charts from a JSON, beside it")
-    report.add_argument(
-        "results", type=Path, help="a JSON, or a page (.md) whose results are to be made anew"
-    )
+    report.add_argument("results", type=Path, help="a JSON, or a page (.md) to be made anew")
     report.add_argument("--output", type=Path, help="another folder")
     command = commands.add_parser("keep", help="a JSON for a page, smaller, under another name")
     command.add_argument("results", type=Path)
@@ -152,26 +131,26 @@ def tell_need(words: Sequence[str]) -> None:
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
     experiment = EXPERIMENTS[arguments.command]
     if not experiment.is_local:
-        machine = {key: fact for key, fact in describe_machine().items() if key != "Orthanc"}
-        return {"Client": "this machine", **machine}
+        facts = {"Client": "this machine", **machine.describe_machine()}
+        return {key: fact for key, fact in facts.items() if key != "Orthanc"}
     return {
-        **describe_machine(),
-        "Storage": describe_storage(storage),
-        "Plugin": describe_plugin(arguments.plugin),
+        **machine.describe_machine(),
+        "Storage": machine.describe_storage(storage),
+        "Plugin": machine.describe_plugin(arguments.plugin),
         **experiment.facts(arguments),
     }
 
 
 def take_fingerprints(arguments: argparse.Namespace, storage: Path) -> dict[str, str]:
     """What no version tells, and no option."""
-    prints = {"the lab's code": fingerprint_lab()}
+    prints = {"the lab's code": machine.fingerprint_lab()}
     if not EXPERIMENTS[arguments.command].is_local:
         return prints
     programs = vars(arguments).get("orthanc") or [ORTHANC]
-    prints["Orthanc's file"] = ", ".join(map(fingerprint_program, programs))
-    prints["--storage"] = fingerprint_place(storage)
+    prints["Orthanc's file"] = ", ".join(map(machine.fingerprint_program, programs))
+    prints["--storage"] = machine.fingerprint_place(storage)
     if "disk" in arguments:
-        prints["--disk"] = fingerprint_place(arguments.disk)
+        prints["--disk"] = machine.fingerprint_place(arguments.disk)
     return prints
 
 
@@ -181,15 +160,6 @@ def describe_command(words: Sequence[str]) -> str:
     if OTHER_ORTHANC in os.environ:
         command.insert(0, f"{OTHER_ORTHANC}={hide_path(Path(os.environ[OTHER_ORTHANC]))}")
     return shlex.join(command)
-
-
-def describe_continuation(words: Sequence[str], resume: Path | None, is_local: bool) -> str:
-    """The whole command that goes on with this run, for the terminal: it names what it needs."""
-    names = (OTHER_ORTHANC, "PERF_PLUGIN") if is_local else ()
-    chosen = {name: os.environ[name] for name in names if name in os.environ}
-    before = "".join(f"{name}={shlex.quote(value)} " for name, value in chosen.items())
-    more = [] if resume is None else ["--resume", str(resume)]
-    return before + shlex.join([str(RUN), *words, *more])
 
 
 def to_json(option: object) -> object:
@@ -216,14 +186,8 @@ def find_difference(old: Results, new: Results) -> str:
     """Why the old run cannot be gone on with, or nothing."""
     if old.experiment != new.experiment:
         return f"it is of {old.experiment}"
-    for kind, before, now in (
-        ("option", old.options, new.options),
-        ("machine", old.machine, new.machine),
-        ("fingerprint", old.fingerprints, new.fingerprints),
-    ):
-        for key in before | now:
-            if before.get(key) != now.get(key):
-                return f"its {kind} {key} was {before.get(key)}, and is {now.get(key)} now"
+    for kind, name, before, now in old.list_differences(new):
+        return f"its {kind.lower()} {name} was {before}, and is {now} now"
     if [cell.factors for cell in old.cells] != [cell.factors for cell in new.cells]:
         return "its cells are others"
     return ""
@@ -275,11 +239,9 @@ def run(arguments: argparse.Namespace) -> str | int | None:
         if results is None:
             print("\nEnded. Nothing was measured.")
             return 130
-        needs = None if experiment.goes_on or arguments.resume else path
-        print(f"\nEnded. What was measured is in {path}. To go on:")
-        print(f"    {describe_continuation(sys.argv[1:], needs, experiment.is_local)}")
-        print("The page of what there is:")
-        print(f"    {shlex.join([str(RUN), 'report', str(path)])}")
+        needs = "" if experiment.goes_on or arguments.resume else f" with --resume {path}"
+        print(f"\nEnded. What was measured is in {path}. The same command{needs} goes on.")
+        print(f"The page of what there is: run.sh report {path}")
         return 130
     finally:
         end_children()

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the lab measures: the cells of a grid, in each of which contestants take turns."""
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from lab.options import Option
+
+Entered = TypeVar("Entered")
 
 # What tells a cell from the others of its experiment, such as {"Sender": "storescu"}
 Factors = dict[str, str]
@@ -53,8 +57,20 @@ Answer = Callable[[Any, Any], list[str]]
 
 
 @dataclass(frozen=True)
+class Room:
+    """For the processes of one round, by its number: a folder, and a stack that ends them."""
+
+    folder: Path
+    number: int
+    stack: ExitStack
+
+    def enter(self, manager: AbstractContextManager[Entered]) -> Entered:
+        return self.stack.enter_context(manager)
+
+
+@dataclass(frozen=True)
 class Stage:
-    """Cells that share their processes, which `open` starts in a folder, anew for each round.
+    """Cells that share their processes, which `open` starts anew for each round.
 
     Each cell gets so many rounds of so many turns, and no turn begins after so many seconds, but
     one there is. A round goes on as long as its turns are in doubt, for as many as `most_turns`.
@@ -62,7 +78,7 @@ class Stage:
     """
 
     cells: list[Factors]
-    open: Callable[[Path, int], AbstractContextManager[Bench]]
+    open: Callable[[Room], Bench]
     turns: int
     seconds: float
     rounds: int = 1
@@ -73,7 +89,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One question that the lab answers; `quick` are the options of its short form.
+    """One question that the lab answers.
 
     `facts` are versions and the like of what takes part beside Orthanc, the plugin and DCMTK. Where
     not `is_local`, neither a plugin nor a storage of here is measured. An incomplete run that
@@ -81,23 +97,18 @@ class Experiment:
     """
 
     question: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    make_stages: Callable[[argparse.Namespace], list[Stage]]
+    options: list[Option]
+    make_stages: Callable[[Namespace], list[Stage]]
     figures: dict[str, Figure]
-    quick: dict[str, object]
     storage: Path | None = None  # other than in memory
     answer: Answer = lambda *_: []
     is_local: bool = True
     goes_on: bool = True
-    facts: Callable[[argparse.Namespace], dict[str, str]] = lambda _: {}
+    facts: Callable[[Namespace], dict[str, str]] = lambda _: {}
 
 
 def take_turns(
-    contestants: Contestants,
-    stage: Stage,
-    seconds: float,
-    number: int = 0,
-    after_turn: Callable[[], None] = lambda: None,
+    contestants: Contestants, stage: Stage, seconds: float, number: int = 0
 ) -> list[Turn]:
     """A B C, C B A, A B C, …, in odd rounds the other way round: drift cancels out."""
     deadline = time.monotonic() + seconds
@@ -109,5 +120,4 @@ def take_turns(
         order = names if (number + len(found)) % 2 == 0 else names[::-1]
         measured = {name: contestants[name]() for name in order}
         found.append({name: measured[name] for name in names})
-        after_turn()
     return found

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Charts as SVG: a row for each cell, a dot for each contestant's median, a line for its range."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -64,23 +65,27 @@ def can_be_drawn(results: Results, figure: str) -> bool:
     return bool(find_values(cells, figure)) and len(cells) <= MOST_CELLS
 
 
+@contextmanager
+def draw_chart(path: Path, height: float) -> Iterator[tuple[plt.Figure, plt.Axes]]:
+    with mpl.rc_context(SETTINGS):
+        chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        yield chart, axes
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+
+
 def draw(results: Results, figure: str, path: Path) -> None:
     cells = list_measured(results)
     names = list(dict.fromkeys(name for cell in cells for name in cell.list_contestants()))
     values = find_values(cells, figure)
-    with mpl.rc_context(SETTINGS):
-        height = 1.2 + ROW * len(cells) * (len(names) + 1)
-        chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+    with draw_chart(path, 1.2 + ROW * len(cells) * (len(names) + 1)) as (chart, axes):
         for index, name in enumerate(names):
             offset = (index + 0.5) / len(names) * 0.8 - 0.4
             rows = {number: found for (number, who), found in values.items() if who == name}
             middles = [median(found) for found in rows.values()]
-            low = [
-                middle - min(found) for middle, found in zip(middles, rows.values(), strict=True)
-            ]
-            high = [
-                max(found) - middle for middle, found in zip(middles, rows.values(), strict=True)
-            ]
+            spans = list(zip(middles, rows.values(), strict=True))
+            low = [middle - min(found) for middle, found in spans]
+            high = [max(found) - middle for middle, found in spans]
             places = [number + offset for number in rows]
             mark = MARKS[index // COLOURS % len(MARKS)]
             axes.errorbar(middles, places, xerr=(low, high), fmt=mark, label=name, capsize=2, ms=5)
@@ -98,5 +103,3 @@ def draw(results: Results, figure: str, path: Path) -> None:
         axes.set_title(f"{results.experiment}, {results.date}")
         axes.grid(axis="x", alpha=0.3)
         chart.legend(loc="outside lower center", ncols=3)
-        chart.savefig(path, format="svg", metadata={"Date": None})
-        plt.close(chart)

@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two results of one experiment side by side: what differs, and what is not told apart.
 
-What is compared are ratios between the contestants of one cell, not speeds: the two runs had the
-machine at different times, and whatever else it did then is in the speeds, but hits both
-contestants of a ratio alike.
-
-The statistic is the two-sided test by Mann and Whitney (Wilcoxon's rank sum): do the ratios of
-one run tend to be larger than those of the other? It assumes nothing of their distribution, which
-has outliers here (a disk that syncs, a neighbour on the machine), and it is exact for the few
-values that a run has, where a t-test would rest on a normal distribution that nobody has seen. As
-many rows are tested at once, the probabilities are adjusted by Holm's method, so that a table of
-pure noise has one false row in it in 5 % of all cases only. The fewer values a row has, the larger
-is the least probability that it can show: rows that could not differ among so many are not tested,
-so that they take nothing from the others. That depends on the numbers of values alone, never on
-the values.
+Compared are ratios within each run: what else the machine did then hits both contestants alike.
+The test by Mann and Whitney assumes no distribution, and is exact for few values. By Holm's method,
+a table of pure noise has a false row in 5 % of all cases. Rows with too few values to differ among
+so many are not tested, and so take nothing from the others.
 """
 
 import math
@@ -121,27 +112,12 @@ def choose_tested(rows: list[Row]) -> list[Row]:
     return [row for row in could if len(could) * row.get_least_probability() <= LEVEL]
 
 
-def get_constant_factors(results: Results) -> dict[str, str]:
-    varying = results.list_factors()
-    factors = results.cells[0].factors if results.cells else {}
-    return {name: value for name, value in factors.items() if name not in varying}
-
-
 def list_differences(a: Results, b: Results) -> list[str]:
     """What else than time lies between the two."""
-    lines = []
-    both = [name for name in a.fingerprints if name in b.fingerprints]  # an older lab took none
-    for name, before, now in (
-        ("Option", a.options, b.options),
-        ("Machine", a.machine, b.machine),
-        ("Fingerprint", *({key: run.fingerprints[key] for key in both} for run in (a, b))),
-        ("All cells", get_constant_factors(a), get_constant_factors(b)),
-    ):
-        lines += [
-            f"- {name}: {key}: {before.get(key)} in A, {now.get(key)} in B"
-            for key in before | now
-            if before.get(key) != now.get(key)
-        ]
+    lines = [
+        f"- {kind}: {name}: {before} in A, {now} in B"
+        for kind, name, before, now in a.list_differences(b)
+    ]
     return [*lines, ""] if lines else []
 
 

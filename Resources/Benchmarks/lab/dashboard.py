@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the dashboard costs: its visitor, who waits for the first paint, and Orthanc."""
 
-import argparse
 import json
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from argparse import Namespace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -17,8 +15,8 @@ from typing import Any, Self
 from harness.clients import Uploader
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
-from lab.options import ROOT, add_plan, make_series
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
+from lab.options import ROOT, Option, make_plan, make_series
 from lab.processes import ClientError, ProcessorClock
 
 PROGRAM = Path(__file__).with_name("visits.mjs")
@@ -67,31 +65,26 @@ class Browser:
         return json.loads(line)
 
 
-class PacedUploader:
-    """Uploads the same images again and again, so many a second, from a thread of its own."""
+class PacedUploader(threading.Thread):
+    """Uploads the same images again and again, so many a second."""
 
     def __init__(self, server: OrthancServer, images: list[Image], rate: float) -> None:
+        super().__init__()
         self._server = server
         self._contents = [image.read_bytes() for image in images]
         self._rate = rate
-        self._stop = threading.Event()
+        self._is_over = threading.Event()
         self.sent = 0
 
-    @contextmanager
-    def run(self) -> Iterator[None]:
-        thread = threading.Thread(target=self._upload)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            thread.join()
+    def stop(self) -> None:
+        self._is_over.set()
+        self.join()
 
-    def _upload(self) -> None:
+    def run(self) -> None:
         uploader = Uploader(self._server)
         due = time.monotonic()
         for content in cycle(self._contents):
-            if self._stop.wait(max(0.0, due - time.monotonic())):
+            if self._is_over.wait(max(0.0, due - time.monotonic())):
                 break
             status, _ = uploader.upload(content)
             self.sent += status == 200
@@ -132,27 +125,25 @@ def measure_cost(
     return figures
 
 
-@contextmanager
-def open_bench(arguments: argparse.Namespace, folder: Path, _: int) -> Iterator[Bench]:
+def open_bench(arguments: Namespace, room: Room) -> Bench:
     images = make_series("dashboard", arguments.images)
     # The images come again and again: as new ones, and the store does not grow
     options = {"OverwriteInstances": True}
-    with (
-        OrthancServer(folder / "tested", plugins=[arguments.plugin], options=options) as server,
-        Browser(ROOT / "WebApp", server.url) as browser,
-        ExitStack() as stack,
-    ):
+    server = OrthancServer(room.folder / "tested", plugins=[arguments.plugin], options=options)
+    room.enter(server)
+    browser = room.enter(Browser(ROOT / "WebApp", server.url))
 
-        def enter(factors: Factors) -> Entry:
-            if factors == VISITS:
-                browser.ask("visit")  # for the disk's cache, not the browser's
-                return Entry({"an empty cache": partial(visit, browser)})
-            load = PacedUploader(server, images, arguments.rate)
-            stack.enter_context(load.run())
-            cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
-            return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
+    def enter(factors: Factors) -> Entry:
+        if factors == VISITS:
+            browser.ask("visit")  # for the disk's cache, not the browser's
+            return Entry({"an empty cache": partial(visit, browser)})
+        load = PacedUploader(server, images, arguments.rate)
+        load.start()
+        room.stack.callback(load.stop)
+        cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
+        return Entry({name: partial(cost, is_open) for name, is_open in PAGE.items()})
 
-        yield enter
+    return enter
 
 
 def explain(_: Factors, rounds: Rounds) -> str:
@@ -168,7 +159,7 @@ def explain(_: Factors, rounds: Rounds) -> str:
     )
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     bench = partial(open_bench, arguments)
     load = {"Load": f"{arguments.rate:g} instances a second"}
     return [
@@ -177,17 +168,15 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--visits", type=int, default=20, help="with an empty cache")
-    command.add_argument("--phase-seconds", type=float, default=30, help="of each phase")
-    command.add_argument("--rate", type=float, default=50, help="instances a second")
-    command.add_argument("--images", type=int, default=200, help="different ones")
-    add_plan(command, 6, 600)
-
-
 EXPERIMENT = Experiment(
     "the dashboard's first paint, and its cost",
-    add_options,
+    [
+        Option("--visits", 20, "with an empty cache", 2),
+        Option("--phase-seconds", 30, "of each phase", 5, kind=float),
+        Option("--rate", 50, "instances a second", kind=float),
+        Option("--images", 200, "different ones", 20),
+        *make_plan(6, 600, (2, 40)),
+    ],
     make_stages,
     {
         "processor time": Figure("of a core"),
@@ -198,5 +187,4 @@ EXPERIMENT = Experiment(
         "all files of the page": Figure("kB", is_compared=False),
         "layout shift (CLS)": Figure("", is_compared=False),
     },
-    {"visits": 2, "images": 20, "phase_seconds": 5, "turns": 2, "seconds": 40},
 )

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A study by C-MOVE: out of DCMTK's own server, dcmqrscp, as in report 000, and out of Orthanc.
+"""What the transfers of "dcmtk-sockets" have in common, and those with a server at one end.
 
-Each end has the same of DCMTK's switches; Orthanc with the plugin does not go by them.
+By C-MOVE out of DCMTK's own server, dcmqrscp, as in report 000, and out of Orthanc. Each end has
+the same of DCMTK's switches; Orthanc with the plugin does not go by them.
 """
 
-import argparse
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,34 +19,92 @@ from tempfile import TemporaryDirectory
 
 import pydicom
 
+from harness.distance import FAR, NEAR, Distance, find_obstacle, private_network
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver, describe_modality
-from lab.cells import Bench, Entry, Factors, Figures
-from lab.dcmtk_route import (
-    GDCM,
-    ITSELF,
-    LOOPBACK,
-    NAGLE,
-    NAGLE_OFF,
-    NAGLE_ON,
-    NO_DELAY,
-    OTHER,
-    PAIR,
-    SERVERS,
-    SHIPPED,
-    TO_ORTHANC,
-    TUNED,
-    Route,
-    compute_pace,
-    describe,
-    find_route_obstacle,
-    get_bits,
-    make_environment,
-)
+from lab.cells import Bench, Entry, Factors, Figures, Room
 from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
 from lab.retrieve import IN_MEMORY, MOVER, count_files
 from lab.senders import MOVESCU, STORESCU, use_http
+
+NONE = "none"
+
+# The last one is slower than 10 Gb/s, and further away: as much is under way
+LOOPBACK, PAIR, AWAY = "loopback", "veth, between two network namespaces", "5 ms away"
+PATHS = [LOOPBACK, PAIR, AWAY]
+ROUND_TRIPS = {PAIR: 0, AWAY: 0.005}
+
+STORE, TO_ORTHANC = "storescu → storescp", "storescu → Orthanc"
+FROM_ARCHIVE, MOVE = "C-MOVE from dcmqrscp", "C-MOVE from Orthanc"
+TRANSFERS = [STORE, FROM_ARCHIVE, MOVE, TO_ORTHANC]
+
+NAGLE_ON, NAGLE_OFF, IPERF = "Nagle on", "Nagle off", "iperf3"
+NAGLE = {NAGLE_ON: "0", NAGLE_OFF: "1"}  # as TCP_NODELAY
+
+SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
+SERVERS = (SHIPPED, TUNED)
+NO_DELAY = "Orthanc with TCP_NODELAY=1"
+ITSELF, OTHER, GDCM = "movescu receives", "storescp receives", "gdcmscu receives"
+
+MANY = 1000  # images, as report 000 had
+
+
+class Route:
+    """One end is here, at `address`; clients run at the other, where their ports are `far`."""
+
+    def __init__(self, room: Room, name: str) -> None:
+        self.address = self.far = "127.0.0.1"
+        self._distance: Distance | None = None
+        if name in ROUND_TRIPS:
+            room.enter(private_network())
+            self._distance = room.enter(Distance(ROUND_TRIPS[name]))
+            self.address, self.far = NEAR, FAR
+
+    def run(
+        self,
+        command: list[str | Path],
+        environment: dict[str, str] | None = None,
+        codes: Collection[int] = (0,),
+    ) -> tuple[float, str]:
+        with self._distance.at_far_end() if self._distance else nullcontext():
+            seconds, (said,) = run_clients([command], environment, codes=codes)
+        return seconds, said
+
+
+def find_route_obstacle(name: str) -> str | None:
+    return find_obstacle() if name in ROUND_TRIPS else None
+
+
+def make_environment(buffer: str, no_delay: str | None = None) -> dict[str, str]:
+    environment = {} if buffer == NONE else {"TCP_BUFFER_LENGTH": buffer}
+    return environment if no_delay is None else {**environment, "TCP_NODELAY": no_delay}
+
+
+def get_bits(images: list[Image]) -> float:
+    return sum(image.get_size() for image in images) * 8
+
+
+def describe(images: list[Image], seconds: float) -> Figures:
+    return {
+        "speed": get_bits(images) / seconds / 1e6,
+        "throughput": len(images) / seconds,
+        "images": len(images),
+    }
+
+
+def compute_pace(figures: Figures) -> float:
+    """Seconds for each image by C-MOVE, of which only the first one waits."""
+    images, first = figures["images"], figures["first image"]
+    return max(0, images / figures["throughput"] - first) / max(1, images - 1)
+
+
+def compute_seconds(figures: Figures) -> float | None:
+    """For as many images as published."""
+    if "first image" in figures:
+        return figures["first image"] + (MANY - 1) * compute_pace(figures)
+    return MANY / figures["throughput"] if "throughput" in figures else None
+
 
 RECEIVER = "RECEIVER"
 TRIAL = 10  # images that say how long one takes, where the first one waits
@@ -127,8 +186,8 @@ def fetch(run: Callable[[], tuple[float, str]], images: list[Image], folder: Pat
     return {**describe(images, seconds), "first image": max(0, first)}
 
 
-def open_folders(stack: ExitStack, titles: Iterable[str]) -> dict[str, Destination]:
-    received = Path(stack.enter_context(TemporaryDirectory(prefix="lab-", dir=IN_MEMORY)))
+def open_folders(room: Room, titles: Iterable[str]) -> dict[str, Destination]:
+    received = Path(room.enter(TemporaryDirectory(prefix="lab-", dir=IN_MEMORY)))
     found = {title: Destination(title, find_free_port(), received / title) for title in titles}
     for destination in found.values():
         destination.folder.mkdir()
@@ -155,51 +214,45 @@ def make_archive(folder: Path, areas: dict[str, list[Image]], hosts: dict[str, s
     return configuration
 
 
-@contextmanager
 def open_archive(
-    arguments: argparse.Namespace, name: str, buffer: str, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
-    obstacle = find_route_obstacle(name)
-    if obstacle:
-        yield lambda factors: Entry({}, {factors["Path"]: obstacle})
-        return
+    arguments: Namespace, name: str, buffer: str, images: list[Image], room: Room
+) -> Bench:
+    if obstacle := find_route_obstacle(name):
+        return lambda factors: Entry({}, {factors["Path"]: obstacle})
     areas = {FEW: images[:TRIAL], ALL: images}
     study = pydicom.dcmread(images[0].path, stop_before_pixels=True).StudyInstanceUID
-    with ExitStack() as stack:
-        path = Route(stack, name)
-        destinations = open_folders(stack, [MOVER, *RECEIVERS.values()])
-        hosts = {
-            title.lower(): f"{title}, {path.far}, {destination.port}"
-            for title, destination in destinations.items()
-        }
-        configuration = make_archive(folder, areas, hosts)
-        environments = {nagle: make_environment(buffer, value) for nagle, value in NAGLE.items()}
-        ports = {nagle: find_free_port() for nagle in environments}
-        for nagle, environment in environments.items():
-            command = ["/usr/bin/dcmqrscp", "--config", configuration, str(ports[nagle])]
-            stack.enter_context(Receiver(ports[nagle], command, environment))
-        if name == LOOPBACK:
-            for nagle, title in RECEIVERS.items():
-                stack.enter_context(start_storescp(destinations[title], environments[nagle]))
+    path = Route(room, name)
+    destinations = open_folders(room, [MOVER, *RECEIVERS.values()])
+    hosts = {
+        title.lower(): f"{title}, {path.far}, {destination.port}"
+        for title, destination in destinations.items()
+    }
+    configuration = make_archive(room.folder, areas, hosts)
+    environments = {nagle: make_environment(buffer, value) for nagle, value in NAGLE.items()}
+    ports = {nagle: find_free_port() for nagle in environments}
+    for nagle, environment in environments.items():
+        command = ["/usr/bin/dcmqrscp", "--config", configuration, str(ports[nagle])]
+        room.enter(Receiver(ports[nagle], command, environment))
+    if name == LOOPBACK:
+        for nagle, title in RECEIVERS.items():
+            room.enter(start_storescp(destinations[title], environments[nagle]))
 
-        def enter(_: Factors) -> Entry:
-            contestants, declined = {}, {}
-            for nagle, who in CLIENTS[name]:
-                if who == GDCM and not shutil.which("gdcmscu"):
-                    declined[f"{nagle}, {who}"] = "not installed: gdcmscu (libgdcm-tools)"
-                    continue
-                sources = [
-                    Source(title, ports[nagle], study, some) for title, some in areas.items()
-                ]
-                destination = destinations[RECEIVERS[nagle] if who == OTHER else MOVER]
-                client = ask_gdcmscu if who == GDCM else ask_movescu
-                ask = partial(client, path, destination, environments[nagle])
-                few, every = sources  # a trial, which warms up, too, and all images if it is fast
-                is_fast = compute_pace(ask(few)) * len(images) <= arguments.transfer_seconds
-                contestants[f"{nagle}, {who}"] = partial(ask, every if is_fast else few)
-            return Entry(contestants, declined)
+    def enter(_: Factors) -> Entry:
+        contestants, declined = {}, {}
+        for nagle, who in CLIENTS[name]:
+            if who == GDCM and not shutil.which("gdcmscu"):
+                declined[f"{nagle}, {who}"] = "not installed: gdcmscu (libgdcm-tools)"
+                continue
+            sources = [Source(title, ports[nagle], study, some) for title, some in areas.items()]
+            destination = destinations[RECEIVERS[nagle] if who == OTHER else MOVER]
+            client = ask_gdcmscu if who == GDCM else ask_movescu
+            ask = partial(client, path, destination, environments[nagle])
+            few, every = sources  # a trial, which warms up, too, and all images if it is fast
+            is_fast = compute_pace(ask(few)) * len(images) <= arguments.transfer_seconds
+            contestants[f"{nagle}, {who}"] = partial(ask, every if is_fast else few)
+        return Entry(contestants, declined)
 
-        yield enter
+    return enter
 
 
 def store_in_orthanc(
@@ -220,48 +273,44 @@ def fill(server: OrthancServer, images: list[Image]) -> Source:
     return Source("ORTHANC", server.dicom_port, uid, images)
 
 
-@contextmanager
-def open_servers(
-    arguments: argparse.Namespace, buffer: str, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_servers(arguments: Namespace, buffer: str, images: list[Image], room: Room) -> Bench:
     usual = make_environment(buffer)
     environments = {SHIPPED: usual, TUNED: usual, NO_DELAY: make_environment(buffer, "1")}
-    with ExitStack() as stack:
-        path = Route(stack, LOOPBACK)
-        destinations = open_folders(stack, [MOVER, RECEIVER])
-        stack.enter_context(start_storescp(destinations[RECEIVER], usual))
-        modalities = {
-            title.lower(): describe_modality(destination.port, title)
-            for title, destination in destinations.items()
-        }
-        servers = {
-            name: stack.enter_context(
-                OrthancServer(
-                    folder / str(number),
-                    plugins=[arguments.plugin] if name == TUNED else [],
-                    options={"DicomModalities": modalities},
-                    environment=environment,
+    path = Route(room, LOOPBACK)
+    destinations = open_folders(room, [MOVER, RECEIVER])
+    room.enter(start_storescp(destinations[RECEIVER], usual))
+    modalities = {
+        title.lower(): describe_modality(destination.port, title)
+        for title, destination in destinations.items()
+    }
+    servers = {
+        name: room.enter(
+            OrthancServer(
+                room.folder / str(number),
+                plugins=[arguments.plugin] if name == TUNED else [],
+                options={"DicomModalities": modalities},
+                environment=environment,
+            )
+        )
+        for number, (name, environment) in enumerate(environments.items())
+    }
+
+    def enter_stores() -> Entry:
+        return Entry(
+            {name: partial(store_in_orthanc, servers[name], images, usual) for name in SERVERS}
+        )
+
+    def enter_moves() -> Entry:
+        contestants = {}
+        for name, server in servers.items():
+            source = fill(server, images)
+            for title, who in ((MOVER, ITSELF), (RECEIVER, OTHER)):
+                if (name, who) == (NO_DELAY, OTHER):
+                    continue  # that storescp has Nagle's algorithm
+                destination = destinations[title]
+                contestants[f"{name}, {who}"] = partial(
+                    ask_movescu, path, destination, environments[name], source
                 )
-            )
-            for number, (name, environment) in enumerate(environments.items())
-        }
+        return Entry(contestants)
 
-        def enter_stores() -> Entry:
-            return Entry(
-                {name: partial(store_in_orthanc, servers[name], images, usual) for name in SERVERS}
-            )
-
-        def enter_moves() -> Entry:
-            contestants = {}
-            for name, server in servers.items():
-                source = fill(server, images)
-                for title, who in ((MOVER, ITSELF), (RECEIVER, OTHER)):
-                    if (name, who) == (NO_DELAY, OTHER):
-                        continue  # that storescp has Nagle's algorithm
-                    destination = destinations[title]
-                    contestants[f"{name}, {who}"] = partial(
-                        ask_movescu, path, destination, environments[name], source
-                    )
-            return Entry(contestants)
-
-        yield lambda it: enter_stores() if it["Transfer"] == TO_ORTHANC else enter_moves()
+    return lambda it: enter_stores() if it["Transfer"] == TO_ORTHANC else enter_moves()

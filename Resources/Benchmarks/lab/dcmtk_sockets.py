@@ -5,10 +5,9 @@ DCMTK's own switches are two environment variables, TCP_NODELAY and TCP_BUFFER_L
 the same here. iperf3 shows what the path carries with such buffers.
 """
 
-import argparse
 import json
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,30 +16,11 @@ from harness.distance import has_netem
 from harness.images import Image
 from harness.orthanc import find_free_port
 from harness.receivers import Receiver, StoreScp
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.dcmtk_moves import CLIENTS, TRIAL, open_archive, open_servers
-from lab.dcmtk_route import (
-    AWAY,
-    FROM_ARCHIVE,
-    IPERF,
-    LOOPBACK,
-    MANY,
-    MOVE,
-    NAGLE,
-    NONE,
-    PAIR,
-    PATHS,
-    STORE,
-    TO_ORTHANC,
-    TRANSFERS,
-    Route,
-    compute_seconds,
-    describe,
-    find_route_obstacle,
-    make_environment,
-)
+from lab import dcmtk_moves as moves
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
+from lab.dcmtk_moves import FROM_ARCHIVE, LOOPBACK, MOVE, NONE, STORE, TRIAL, Route
 from lab.machine import describe_packages
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.senders import STORESCU
 from lab.tables import Table, show
 
@@ -63,7 +43,7 @@ def store(
     files = [image.path for image in images]
     command = [STORESCU, path.address, str(receiver.port), *files]
     seconds, _ = path.run(command, environment)
-    return describe(images, seconds)
+    return moves.describe(images, seconds)
 
 
 def use_iperf(path: Route, buffer: str, seconds: float, receiver: Receiver) -> Figures:
@@ -100,68 +80,62 @@ def read_limits() -> dict[str, int]:
     }
 
 
-@contextmanager
-def open_path(
-    arguments: argparse.Namespace, name: str, images: list[Image], _: Path, __: int
-) -> Iterator[Bench]:
-    obstacle = find_route_obstacle(name)
-    if obstacle:
-        yield lambda factors: Entry({}, {factors["Path"]: obstacle})
-        return
+def open_path(arguments: Namespace, name: str, images: list[Image], room: Room) -> Bench:
+    if obstacle := moves.find_route_obstacle(name):
+        return lambda factors: Entry({}, {factors["Path"]: obstacle})
     limit = min(read_limits().values())
-    with ExitStack() as stack:
-        path = Route(stack, name)
-        port = find_free_port()
-        iperf = stack.enter_context(
-            Receiver(port, ["iperf3", "--server", "--bind", path.address, "--port", str(port)])
-        )
+    path = Route(room, name)
+    port = find_free_port()
+    iperf = room.enter(
+        Receiver(port, ["iperf3", "--server", "--bind", path.address, "--port", str(port)])
+    )
 
-        def enter(factors: Factors) -> Entry:
-            buffer = factors["TCP_BUFFER_LENGTH"]
-            contestants = {}
-            obstacle = find_iperf_obstacle(buffer, limit)
-            for nagle, no_delay in NAGLE.items():
-                environment = make_environment(buffer, no_delay)
-                receiver = StoreScp(find_free_port(), environment=environment)
-                stack.enter_context(receiver)
-                send = partial(store, path, receiver=receiver, environment=environment)
-                some = choose_images(images, arguments.transfer_seconds, send)
-                contestants[nagle] = partial(send, some)
-            if obstacle:
-                return Entry(contestants, {IPERF: obstacle})
-            measure = partial(use_iperf, path, buffer, arguments.iperf_seconds, iperf)
-            return Entry({**contestants, IPERF: measure})
+    def enter(factors: Factors) -> Entry:
+        buffer = factors["TCP_BUFFER_LENGTH"]
+        contestants = {}
+        obstacle = find_iperf_obstacle(buffer, limit)
+        for nagle, no_delay in moves.NAGLE.items():
+            environment = moves.make_environment(buffer, no_delay)
+            receiver = StoreScp(find_free_port(), environment=environment)
+            room.enter(receiver)
+            send = partial(store, path, receiver=receiver, environment=environment)
+            some = choose_images(images, arguments.transfer_seconds, send)
+            contestants[nagle] = partial(send, some)
+        if obstacle:
+            return Entry(contestants, {moves.IPERF: obstacle})
+        measure = partial(use_iperf, path, buffer, arguments.iperf_seconds, iperf)
+        return Entry({**contestants, moves.IPERF: measure})
 
-        yield enter
+    return enter
 
 
 def make_cell(path: str, transfer: str, buffer: object) -> Factors:
     return {"Path": path, "Transfer": transfer, "TCP_BUFFER_LENGTH": str(buffer)}
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("dcmtk-sockets", arguments.images)
     some = images[: arguments.server_images]
     plan = (arguments.turns, arguments.seconds)
     stages = []
     for name in arguments.paths if STORE in arguments.transfers else []:
-        buffers = arguments.buffers or (OF_PAIR if name == PAIR else BUFFERS)
+        buffers = arguments.buffers or (OF_PAIR if name == moves.PAIR else BUFFERS)
         cells = [make_cell(name, STORE, buffer) for buffer in buffers]
         stages.append(Stage(cells, partial(open_path, arguments, name, images), *plan))
     for name, buffer in list_archives(arguments):
-        cells = [make_cell(name, FROM_ARCHIVE, buffer)]
-        stages.append(Stage(cells, partial(open_archive, arguments, name, buffer, some), *plan))
-    transfers = [it for it in (MOVE, TO_ORTHANC) if it in arguments.transfers]
+        bench = partial(moves.open_archive, arguments, name, buffer, some)
+        stages.append(Stage([make_cell(name, FROM_ARCHIVE, buffer)], bench, *plan))
+    transfers = [it for it in (MOVE, moves.TO_ORTHANC) if it in arguments.transfers]
     for buffer in map(str, arguments.server_buffers if transfers else []):
         cells = [make_cell(LOOPBACK, transfer, buffer) for transfer in transfers]
-        stages.append(Stage(cells, partial(open_servers, arguments, buffer, some), *plan))
+        stages.append(Stage(cells, partial(moves.open_servers, arguments, buffer, some), *plan))
     return stages
 
 
-def list_archives(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
+def list_archives(arguments: Namespace) -> Iterator[tuple[str, str]]:
     """Paths and buffers between dcmqrscp and movescu: the jump was seen on loopback."""
     if FROM_ARCHIVE in arguments.transfers:
-        for name in (name for name in CLIENTS if name in arguments.paths):
+        for name in (name for name in moves.CLIENTS if name in arguments.paths):
             for buffer in map(str, arguments.server_buffers):
                 if name == LOOPBACK or buffer in (NONE, str(FIXED_BUFFER)):
                     yield name, buffer
@@ -184,10 +158,10 @@ def place_way(options: Mapping[str, Any], factors: Factors, name: str) -> tuple[
 
 TABLES = [
     Table(
-        f"Seconds for {MANY} images",
+        f"Seconds for {moves.MANY} images",
         "s by TCP_BUFFER_LENGTH",
         place_way,
-        compute_seconds,
+        moves.compute_seconds,
         has_ranges=True,
     ),
     Table(
@@ -201,55 +175,33 @@ TABLES = [
 ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--paths", nargs="+", choices=PATHS, default=PATHS)
-    add("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
-    add(
-        "--buffers",
-        nargs="+",
-        help="TCP_BUFFER_LENGTH between DCMTK's programs; by itself, fewer over veth",
-    )
-    add(
-        "--server-buffers",
-        nargs="+",
-        default=SERVER_BUFFERS,
-        help="the same of a C-MOVE, and with Orthanc",
-    )
-    add(
-        "--images", type=int, default=200, help="at most, in each transfer between DCMTK's programs"
-    )
-    add("--transfer-seconds", type=float, default=2, help="of each of these, about")
-    add("--server-images", type=int, default=100, help="at most by C-MOVE, and with Orthanc")
-    add("--iperf-seconds", type=int, default=1)
-    add_plan(command, 6, 45)
-
-
-def describe_here(_: argparse.Namespace) -> dict[str, str]:
+def describe_here(_: Namespace) -> dict[str, str]:
     limits = {f"net.core.{name}": str(limit) for name, limit in read_limits().items()}
     lines = "netem" if has_netem() else "vde2"
     return {"Lines": lines, **limits, **describe_packages("iperf3", "vde2", "libgdcm-tools")}
 
 
+BETWEEN = "between DCMTK's programs"
+QUICK = [NONE, "65536", str(BEFORE), str(AFTER)]
 EXPERIMENT = Experiment(
     "DCMTK's own socket options: Nagle, buffers, movescu, and what the plugin changes",
-    add_options,
+    [
+        Option("--paths", moves.PATHS, "", [LOOPBACK, moves.AWAY], moves.PATHS),
+        Option("--transfers", moves.TRANSFERS, choices=moves.TRANSFERS),
+        Option("--buffers", None, f"{BETWEEN}; by itself, fewer over veth", QUICK, nargs="+"),
+        Option("--server-buffers", SERVER_BUFFERS, "of a C-MOVE, and with Orthanc", [NONE]),
+        Option("--images", 200, f"at most, in each transfer {BETWEEN}", 20),
+        Option("--transfer-seconds", 2, "of each of these, about", 0.7, kind=float),
+        Option("--server-images", 100, "at most by C-MOVE, and with Orthanc", 20),
+        Option("--iperf-seconds", 1),
+        *make_plan(6, 45, (2, 6)),
+    ],
     make_stages,
     {
         "speed": Figure("Mb/s", is_drawn=False),
         "throughput": Figure("images/s"),
         "first image": Figure("s", is_compared=False),
         "images": Figure("", is_compared=False),
-    },
-    {
-        "paths": [LOOPBACK, AWAY],
-        "buffers": [NONE, "65536", str(BEFORE), str(AFTER)],
-        "server_buffers": [NONE],
-        "images": 20,
-        "server_images": 20,
-        "transfer_seconds": 0.7,
-        "turns": 2,
-        "seconds": 6,
     },
     answer=show(TABLES),
     facts=describe_here,

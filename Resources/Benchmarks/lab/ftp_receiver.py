@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fetches files by FTP over one control connection; the seconds that it took are its last line.
 
+    python -m lab.ftp_receiver ftp://127.0.0.1:2121 FOLDER NAME…
+
 What it asks for is what curl asks for, in the same order. But curl 7.88 may wait for a second
 where a file's connection is there at once, which is what a short line would be measured by.
 """
 
-import argparse
+import sys
 import time
 from ftplib import FTP
 from pathlib import Path
@@ -23,18 +25,15 @@ def fetch(connection: FTP, name: str, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("url", type=urlsplit)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+")
-    arguments = parser.parse_args()
+    url, folder, *names = sys.argv[1:]
+    address = urlsplit(url)
     begin = time.monotonic()
     with FTP() as connection:
-        connection.connect(arguments.url.hostname, arguments.url.port)
+        connection.connect(address.hostname, address.port)
         connection.login()
         connection.voidcmd("TYPE I")
-        for name in arguments.names:
-            fetch(connection, name, arguments.folder)
+        for name in names:
+            fetch(connection, name, Path(folder))
     print(time.monotonic() - begin)
 
 

@@ -7,11 +7,9 @@ stands where the plugin saw the time of an instance go. Report 002's senders and
 numbers in parallel that it has, others fewer.
 """
 
-import argparse
 import math
-import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.clients import upload
 from harness.images import Image
 from harness.metrics import INSTANCES, STALLS, Metrics, scrape, scrape_when_counted
 from harness.orthanc import OrthancServer
@@ -27,34 +24,16 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
-from lab import phases, tables
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
+from lab import phases, senders, tables
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage, Turn
 from lab.charts import Charts
 from lab.machine import describe_packages, describe_storage, is_in_memory
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.phases import PHASES, share_phases
-from lab.processes import (
-    ClientError,
-    check_images,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-)
+from lab.processes import ClientError, check_images, check_stored, check_syntax, watch_processor
 from lab.results import Cell, Results
-from lab.senders import (
-    Send,
-    Target,
-    use_curl,
-    use_dcmsend,
-    use_dicom_rs,
-    use_gdcmscu,
-    use_http,
-    use_movescu,
-    use_pynetdicom,
-    use_storescu,
-)
-from lab.stalls import DICOM_RS, PRESETS, STOCK, TUNED
+from lab.senders import Send, Target, use_http, use_storescu
+from lab.stalls import PRESETS, STOCK, TUNED
 
 STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
 HTTP_GZIP = "HTTP client that accepts gzip"
@@ -103,8 +82,6 @@ FIRST_TURNS, MOST_TURNS = 3, 9
 OF_BASE = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
 SENDERS = [*OF_BASE, HTTP_GZIP, MOVE_NO_NAGLE]
 NAGLE_OFF = {"TCP_NODELAY": "1"}  # DCMTK's own switch
-GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
-GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
 DICOM_THREADS = "DicomThreadsCount"
 
 
@@ -133,36 +110,33 @@ class Setup:
     patience: float = 1
 
 
+@dataclass
 class Site:
-    def __init__(
-        self, stack: ExitStack, arguments: argparse.Namespace, setup: Setup, folder: Path
-    ) -> None:
-        self._arguments = arguments
-        self._folder = folder
-        self._setup = setup
-        most = max(count for _, count in setup.cells)
-        count = max(WARM_UP * most, round(setup.share * len(arguments.series)))
-        self._images: list[Image] = arguments.series[:count]
-        self._tested = self._start_tested(stack)
+    arguments: Namespace
+    setup: Setup
+    room: Room
+
+    def __post_init__(self) -> None:
+        most = max(count for _, count in self.setup.cells)
+        count = max(WARM_UP * most, round(self.setup.share * len(self.arguments.series)))
+        self._images: list[Image] = self.arguments.series[:count]
+        self._tested = self._start_tested()
         self._source = None
-        if any(sender in (MOVE, MOVE_NO_NAGLE) for sender, _ in setup.cells):
-            self._source = self._start_source(stack)
+        if any(sender in (MOVE, MOVE_NO_NAGLE) for sender, _ in self.setup.cells):
+            self._source = self._start_source()
         use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
         scrape_when_counted(self._tested, len(self._images))
         self._warm = {HTTP}
 
     def enter(self, factors: Factors) -> Entry:
         count, sender = split_senders(factors)
-        if sender == "dicom-rs" and not self._arguments.dicom_rs.exists():
-            reason = (
-                "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
-            )
-            return Entry({}, {sender: reason})
+        if sender == "dicom-rs" and (obstacle := senders.find_dicom_rs_obstacle()):
+            return Entry({}, {sender: obstacle})
         if sender == HTTP_GZIP:  # which Orthanc does with small answers before 1.12.2
-            answer = self._tested.get("/system", headers=GZIP)
+            answer = self._tested.get("/system", headers=senders.GZIP)
             if answer.headers.get("Content-Encoding") != "gzip":
                 return Entry({}, {sender: "this Orthanc compresses no such answer"})
-        if engine := self._setup.engine:
+        if engine := self.setup.engine:
             tuning = {"IngestTranscoding": {"TransferSyntax": JPEG_LOSSLESS, "Engine": engine}}
             if not self._tested.request("PUT", "/perf/tuning", json=tuning).ok:
                 return Entry({}, {engine: "the engine is not there"})
@@ -183,66 +157,65 @@ class Site:
         self._warm.add(sender)
 
     def _clear(self) -> None:
-        if not self._setup.resends:
+        if not self.setup.resends:
             self._tested.delete_all()
 
-    def _measure(self, send: Send, senders: int, preset: str) -> Figures:
+    def _measure(self, send: Send, parallel: int, preset: str) -> Figures:
         server, count = self._tested, len(self._images)
         tune_sockets(server, Preset=preset)
         self._clear()
-        before, used = scrape(server), read_processor_times(server.pid)
+        before, processor = scrape(server), watch_processor(server.pid)
         seconds = send()
-        processor = get_time_since(used, server.pid)
+        used = processor()
         after = scrape_when_counted(server, int(before.sum(INSTANCES)) + count)
         counted = after.sum(INSTANCES) - before.sum(INSTANCES)
         if counted != count:
             raise ClientError(f"the plugin has counted {counted:.0f} of {count} images")
-        if self._setup.engine:
+        if self.setup.engine:
             check_stored(server, len(self._images))
             check_syntax(server, JPEG_LOSSLESS)
         else:
             check_images(server, self._images)
         return {
             "throughput": count / seconds,
-            "an instance": senders * seconds / count * 1000,
+            "an instance": parallel * seconds / count * 1000,
             "stalls": (after.sum(STALLS) - before.sum(STALLS)) / count,
-            "processor time": processor / count * 1000,
+            "processor time": used / count * 1000,
             **share_phases(sum_phases(before, after), count),
         }
 
-    def _make_ways(self, senders: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
+    def _make_ways(self, count: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
         source, tested = self._source, self._tested
         target = Target(tested.dicom_port, images)
         return {
-            STORESCU: lambda: use_storescu(target, senders),
-            NO_NAGLE: lambda: use_storescu(target, senders, NAGLE_OFF),
-            "dcmsend": lambda: use_dcmsend(target, senders),
-            "pynetdicom": lambda: use_pynetdicom(target, senders),
-            "gdcmscu": lambda: use_gdcmscu(target, senders),
-            "dicom-rs": lambda: use_dicom_rs(self._arguments.dicom_rs, target, senders),
-            HTTP: lambda: use_http(tested, images, senders),
-            HTTP_GZIP: lambda: use_gzip(tested, images, senders),
-            "curl": lambda: use_curl(tested, images, senders, self._folder),
-            MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
-            MOVE_NO_NAGLE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
+            STORESCU: lambda: use_storescu(target, count),
+            NO_NAGLE: lambda: use_storescu(target, count, NAGLE_OFF),
+            "dcmsend": lambda: senders.use_dcmsend(target, count),
+            "pynetdicom": lambda: senders.use_pynetdicom(target, count),
+            "gdcmscu": lambda: senders.use_gdcmscu(target, count),
+            "dicom-rs": lambda: senders.use_dicom_rs(target, count),
+            HTTP: lambda: use_http(tested, images, count),
+            HTTP_GZIP: lambda: use_http(tested, images, count, accepts_gzip=True),
+            "curl": lambda: senders.use_curl(tested, images, count, self.room.folder),
+            MOVE: lambda: senders.use_movescu(source, MOVER, TESTED, images, count),
+            MOVE_NO_NAGLE: lambda: senders.use_movescu(source, MOVER, TESTED, images, count),
         }
 
-    def _start_tested(self, stack: ExitStack) -> OrthancServer:
-        setup, folder, throttle = self._setup, self._folder / "tested", None
+    def _start_tested(self) -> OrthancServer:
+        setup, folder, throttle = self.setup, self.room.folder / "tested", None
         if setup.place != "base":
-            folder = Path(
-                stack.enter_context(TemporaryDirectory(prefix="lab-", dir=self._arguments.disk))
-            )
+            other = TemporaryDirectory(prefix="lab-", dir=self.arguments.disk)
+            folder = Path(self.room.enter(other))
         if setup.place == "slow":
-            throttle = stack.enter_context(throttle_writes(folder, self._arguments.writes))
-        plugins = [self._arguments.plugin]
+            throttle = self.room.enter(throttle_writes(folder, self.arguments.writes))
+        plugins = [self.arguments.plugin]
         options = {DICOM_THREADS: SEVERAL, **setup.options}
         if setup.has_postgresql:
             # Its data is where the others have theirs
-            database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
+            database = self.room.enter(PostgreSqlServer(parent=self.room.folder.parent))
             plugins.append(POSTGRESQL_PLUGIN)
             options |= database.get_options()
-        server = stack.enter_context(
+        server = self.room.enter(
             OrthancServer(folder, plugins=plugins, options=options, environment=setup.environment)
         )
         if throttle is not None:
@@ -250,41 +223,21 @@ class Site:
         server.request("PUT", "/tools/log-level", data=setup.log_level).raise_for_status()
         return server
 
-    def _start_source(self, stack: ExitStack) -> OrthancServer:
+    def _start_source(self) -> OrthancServer:
         remotes = {
             "tested": describe_modality(self._tested.dicom_port, TESTED),
             "mover": describe_modality(1, MOVER),
         }
-        options = {"DicomModalities": remotes, DICOM_THREADS: self._setup.source_threads}
-        has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self._setup.cells)
-        source = stack.enter_context(
-            OrthancServer(
-                self._folder / "source", options=options, environment={} if has_nagle else NAGLE_OFF
-            )
+        options = {"DicomModalities": remotes, DICOM_THREADS: self.setup.source_threads}
+        has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self.setup.cells)
+        environment = {} if has_nagle else NAGLE_OFF
+        source = OrthancServer(
+            self.room.folder / "source", options=options, environment=environment
         )
+        self.room.enter(source)
         use_http(source, self._images, 2)()
         check_images(source, self._images)
         return source
-
-
-def use_gzip(server: OrthancServer, images: list[Image], clients: int) -> Send:
-    """POST /instances by clients that accept gzip; each answer has to be compressed."""
-    contents = [image.read_bytes() for image in images]
-
-    def send() -> float:
-        begin = time.monotonic()
-        answers = upload(server, contents, clients, GZIP)
-        duration = time.monotonic() - begin
-        if others := [answer for answer in answers if not is_compressed(answer)]:
-            raise ClientError(f"Orthanc answered {others[0]}")
-        return duration
-
-    return send
-
-
-def is_compressed(answer: tuple[int, bytes]) -> bool:
-    status, body = answer
-    return status == 200 and body.startswith(GZIP_START)
 
 
 def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
@@ -296,7 +249,7 @@ def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
     return sums
 
 
-def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
+def find_obstacle(arguments: Namespace, setup: Setup) -> str | None:
     if setup.has_postgresql and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
         return "not installed: postgresql, orthanc-postgresql"
     if setup.place == "base":
@@ -314,17 +267,13 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
         return f"the kernel cannot throttle the disk: {error.strerror}"
 
 
-@contextmanager
-def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int) -> Iterator[Bench]:
-    obstacle = find_obstacle(arguments, setup)
-    if obstacle:
-        yield lambda _: Entry({}, {setup.name: obstacle})
-        return
-    with ExitStack() as stack:
-        yield Site(stack, arguments, setup, folder).enter
+def open_site(arguments: Namespace, setup: Setup, room: Room) -> Bench:
+    if obstacle := find_obstacle(arguments, setup):
+        return lambda _: Entry({}, {setup.name: obstacle})
+    return Site(arguments, setup, room).enter
 
 
-def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
+def list_setups(arguments: Namespace) -> Iterator[Setup]:
     """Along the axes that were asked for; what two of them have is measured once."""
     parallel: list[int] = arguments.parallel
 
@@ -496,11 +445,9 @@ def answer(results: Results, charts: Charts) -> list[str]:
     return [*tables.show(TABLES)(results, charts), *drawn]
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     arguments.disk.mkdir(parents=True, exist_ok=True)
-    arguments = argparse.Namespace(
-        **vars(arguments), series=make_series("ingest", arguments.images)
-    )
+    arguments = Namespace(**vars(arguments), series=make_series("ingest", arguments.images))
     return [
         Stage(
             [
@@ -517,24 +464,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--axes", nargs="+", choices=AXES, default=AXES, help="what is varied")
-    add("--senders", nargs="+", choices=SENDERS, default=SENDERS)
-    add("--images", type=int, default=373, help="of the series, 525 kB each")
-    add("--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once")
-    add("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
-    add("--writes", type=int, default=100, help="that the slow disk takes in a second")
-    add(
-        "--dicom-rs",
-        type=Path,
-        default=DICOM_RS,
-        help="dicom-storescu, which Resources/Benchmarks/install-dicom-rs.sh builds",
-    )
-    add_plan(command, 3, 25)
-
-
-def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+def describe_here(arguments: Namespace) -> dict[str, str]:
     return {
         "Disk": describe_storage(arguments.disk),
         "pynetdicom": version("pynetdicom"),
@@ -544,21 +474,21 @@ def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
 
 EXPERIMENT = Experiment(
     "a series into Orthanc by every sender and setting, and where the time of an instance goes",
-    add_options,
+    [
+        Option("--axes", AXES, "what is varied", ["senders", "transcoding", "database"], AXES),
+        Option("--senders", SENDERS, "", [STORESCU, HTTP, MOVE], SENDERS),
+        Option("--images", 373, "of the series, 525 kB each", 12),
+        Option("--parallel", [1, 2, 4, 8, 16], "senders at once", [1, 4]),
+        Option("--disk", Path("/var/tmp"), "for the axis storage", kind=Path),
+        Option("--writes", 100, "that the slow disk takes in a second"),
+        *make_plan(3, 25, (1, 5)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "an instance": Figure("ms", is_compared=False),
         "stalls": Figure("an image", is_compared=False),
         "processor time": Figure("ms/image", is_compared=False),
-    },
-    {
-        "axes": ["senders", "transcoding", "database"],
-        "images": 12,
-        "parallel": [1, 4],
-        "senders": [STORESCU, HTTP, MOVE],
-        "turns": 1,
-        "seconds": 5,
     },
     answer=answer,
     facts=describe_here,

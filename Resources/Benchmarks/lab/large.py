@@ -54,16 +54,6 @@ def make_large() -> list[Image]:
     return images
 
 
-@contextmanager
-def send(command: list[str]) -> Iterator[None]:
-    """A program that sends, and afterwards is gone."""
-    with subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL) as process:
-        try:
-            yield
-        finally:
-            process.kill()
-
-
 def list_commands(server: OrthancServer, images: Sequence[Image]) -> Iterator[list[str]]:
     """By turns with C-STORE and as uploads."""
     for number, image in enumerate(images):
@@ -86,7 +76,9 @@ def wait_beside(server: OrthancServer, images: Sequence[Image]) -> Iterator[None
 
     with hold(server), ExitStack() as senders:
         for command in list_commands(server, images):
-            senders.enter_context(send(command))
+            process = subprocess.Popen(command, stdout=DEVNULL, stderr=DEVNULL)
+            senders.enter_context(process)
+            senders.callback(process.kill)
         if not wait_until(all_wait):
             raise ClientError(f"{count_waiting()} of {len(images)} large messages wait")
         time.sleep(REST_SECONDS)

@@ -5,12 +5,12 @@ import hashlib
 import os
 import platform
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import harness
 from harness.orthanc import ORTHANC, UNPACKED_PACKAGES
+from harness.process import run
 
 
 def read_first_match(pattern: str, text: str) -> str:
@@ -21,9 +21,7 @@ def read_first_match(pattern: str, text: str) -> str:
 def get_version(program: str | Path) -> str:
     """What `program --version` says first that looks like a version."""
     try:
-        finished = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
+        finished = run([program, "--version"], timeout=20)
     except FileNotFoundError:
         return "not installed"
     return read_first_match(r"\b(v?\d+\.\d+\.\S+)", finished.stdout + finished.stderr)
@@ -59,7 +57,7 @@ def describe_plugin(path: Path) -> str:
         " get.restype = ctypes.c_char_p; print(get().decode())"
     )
     command = [sys.executable, "-c", script, path]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    finished = run(command, timeout=20)
     version = finished.stdout.strip() or "of an unknown version"
     return f"{version}, {describe_file(path)}"
 
@@ -67,7 +65,7 @@ def describe_plugin(path: Path) -> str:
 def describe_packages(*names: str) -> dict[str, str]:
     command = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *names]
     try:
-        finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        finished = run(command, timeout=20)
         found = dict(line.split(" ", 1) for line in finished.stdout.splitlines())
     except FileNotFoundError:
         found = {}
@@ -80,7 +78,7 @@ def describe_packages(*names: str) -> dict[str, str]:
 def ask_place(folder: Path, columns: str) -> str:
     """Columns of findmnt(8) for the file system that a folder is on."""
     command = ["findmnt", "--first-only", "--noheadings", "--output", columns, "--target", folder]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    finished = run(command, timeout=20, check=True)
     return finished.stdout.strip()
 
 

@@ -7,9 +7,9 @@ more stable than the clock on the wall where others share the machine. With Post
 database of the same server, which is none of Orthanc's processes.
 """
 
-import argparse
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,11 @@ from harness.images import Image
 from harness.large import SMALLEST_BUDGET
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.large import THREADS, make_large, rest, wait_beside
 from lab.machine import describe_plugin
-from lab.options import add_plan, make_series
-from lab.processes import check_images, get_time_since, read_processor_times
+from lab.options import Option, make_plan, make_series
+from lab.processes import ClientError, check_images, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
@@ -76,63 +76,58 @@ class Setup:
 Setups = tuple[Setup, ...]
 
 
-def compare(arguments: argparse.Namespace) -> Setups:
+def compare(arguments: Namespace) -> Setups:
     """What differs between the servers; otherwise the plugin has nothing to win."""
     asked, experiment = vars(arguments), arguments.command
-    plugin = [arguments.plugin]
-
-    def tune(**sections: Any) -> dict[str, Any]:  # noqa: ANN401
-        return {"Tuning": {**SAME_SOCKETS["Tuning"], **sections}}
-
+    if sum(bool(asked.get(name)) for name in ("budget", "at_once", "earlier")) > 1:
+        raise ClientError("only one of --budget, --at-once and --earlier can be measured")
     none = Setup("without the plugin", environment=NO_DELAY)
+    plugin = Setup("the plugin", [arguments.plugin], SAME_SOCKETS, NO_DELAY)
+
+    def tune(name: str, **sections: Any) -> Setup:  # noqa: ANN401
+        return replace(plugin, name=name, perf={"Tuning": {**SAME_SOCKETS["Tuning"], **sections}})
+
     if experiment == "noise":  # how far from 1 the noise alone takes the ratio
         return (none, replace(none, name="without the plugin, again"))
     if asked.get("probe_only"):
         without = {**SAME_SOCKETS, "SocketProbe": False}
         return (
-            Setup("the plugin without its probe", plugin, without, NO_DELAY),
-            Setup("the plugin with its probe", plugin, SAME_SOCKETS, NO_DELAY),
+            replace(plugin, name="the plugin without its probe", perf=without),
+            replace(plugin, name="the plugin with its probe"),
         )
     if experiment == "cost-of-probe":
+        name = "no-delay set by the plugin, quick ACK off"
         return (
             replace(none, name="TCP_NODELAY=1 in the environment, no plugin"),
-            Setup("no-delay set by the plugin, quick ACK off", plugin, SAME_SOCKETS),
+            replace(plugin, name=name, environment={}),
         )
     if earlier := asked.get("earlier"):
-        return (
-            Setup("the earlier plugin", [earlier.resolve(strict=True)], SAME_SOCKETS, NO_DELAY),
-            Setup("the plugin", plugin, SAME_SOCKETS, NO_DELAY),
-        )
+        other = [earlier.resolve(strict=True)]
+        return (replace(plugin, name="the earlier plugin", plugins=other), plugin)
     if asked.get("at_once"):
-        at_once = tune(Storage={"WriteAtOnce": True})
-        return (
-            Setup("files in pieces of 4 KiB", plugin, SAME_SOCKETS, NO_DELAY),
-            Setup("files at once", plugin, at_once, NO_DELAY),
-        )
+        at_once = tune("files at once", Storage={"WriteAtOnce": True})
+        return (replace(plugin, name="files in pieces of 4 KiB"), at_once)
     if asked.get("budget"):
-        none_large, all_large = "a budget, nothing large", "a budget, large ones wait"
-        budgets = {"no budget": 0, none_large: "25%", all_large: SMALLEST_BUDGET}
+        all_large = "a budget, large ones wait"
+        beside = dict.fromkeys(("no budget", "a budget, nothing large"), rest)
+        beside[all_large] = partial(wait_beside, images=make_large())
+        budgets = (0, "25%", SMALLEST_BUDGET)
         return tuple(
-            Setup(
-                name,
-                plugin,
-                tune(Memory={"IngestBudget": budget}),
-                NO_DELAY,
-                THREADS,
-                partial(wait_beside, images=make_large()) if name == all_large else rest,
+            replace(
+                tune(name, Memory={"IngestBudget": budget}), options=THREADS, beside=beside[name]
             )
-            for name, budget in budgets.items()
+            for name, budget in zip(beside, budgets, strict=True)
         )
-    return (none, Setup("with the plugin", plugin, SAME_SOCKETS, NO_DELAY))
+    return (none, replace(plugin, name="with the plugin"))
 
 
 def measure(server: OrthancServer, send: Send, images: list[Image], beside: Beside) -> Figures:
     """One block of uploads into an empty store; the plugin's own processes are counted, too."""
     server.delete_all()
     with beside(server):
-        before = read_processor_times(server.pid)
+        processor = watch_processor(server.pid)
         seconds = send()
-        processor_seconds = get_time_since(before, server.pid)
+        processor_seconds = processor()
     check_images(server, images)
     return {
         "throughput": len(images) / seconds,
@@ -151,15 +146,22 @@ def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -
     )
 
 
-@contextmanager
 def open_bench(
-    setups: Setups, loads: list[str], images: list[Image], database: str, folder: Path, number: int
-) -> Iterator[Bench]:
+    setups: Setups, arguments: Namespace, images: list[Image], database: str, room: Room
+) -> Bench:
     """All servers, started anew; who is started first changes from round to round."""
     if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
-        yield lambda _: Entry({}, {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
-        return
-    makers = dict(LOADS[load] for load in loads)
+        return lambda _: Entry({}, {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
+    makers = dict(LOADS[load] for load in arguments.loads)
+    common = None
+    if database == POSTGRESQL:  # its data is where Orthanc has its own
+        common = room.enter(PostgreSqlServer(parent=room.folder.parent))
+    servers = [
+        make_server(setup, room.folder / name, common)
+        for name, setup in zip(ascii_lowercase, setups, strict=False)
+    ]
+    for server in servers if room.number % 2 == 0 else reversed(servers):
+        room.enter(server)
 
     def make_contestants(factors: Factors) -> Entry:
         contestants = {}
@@ -170,52 +172,10 @@ def open_bench(
             measure_once()  # to warm up
         return Entry(contestants)
 
-    with ExitStack() as stack:
-        common = None
-        if database == POSTGRESQL:  # its data is where Orthanc has its own
-            common = stack.enter_context(PostgreSqlServer(parent=folder.parent))
-        servers = [
-            make_server(setup, folder / name, common)
-            for name, setup in zip(ascii_lowercase, setups, strict=False)
-        ]
-        for server in servers if number % 2 == 0 else reversed(servers):
-            stack.enter_context(server)
-        yield make_contestants
+    return make_contestants
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--loads", nargs="+", choices=LOADS, default=list(LOADS))
-    command.add_argument(
-        "--databases", nargs="+", choices=DATABASES, default=["sqlite"], help="of the index"
-    )
-    command.add_argument("--images", type=int, default=25, help="in each block")
-    command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
-    add_plan(command, 12, 240)
-
-
-def add_overhead_options(command: argparse.ArgumentParser) -> None:
-    add_options(command)
-    instead = command.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--budget",
-        action="store_true",
-        help="the plugin in all: without Memory.IngestBudget, with it, and beside who waits for it",
-    )
-    instead.add_argument(
-        "--at-once", action="store_true", help="the plugin in both: Storage.WriteAtOnce in one"
-    )
-    instead.add_argument(
-        "--earlier", type=Path, metavar="PLUGIN", help="another plugin, which it is compared with"
-    )
-
-
-def add_probe_options(command: argparse.ArgumentParser) -> None:
-    add_options(command)
-    text = "the plugin in both, the probe in one"
-    command.add_argument("--probe-only", action="store_true", help=text)
-
-
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     setups = compare(arguments)
     images = make_series("overhead", arguments.images)
     # A result of SQLite alone is one as before there was a choice
@@ -226,7 +186,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
                 {"Load": LOADS[load][0], **({"Database": database} if is_varied else {})}
                 for load in arguments.loads
             ],
-            partial(open_bench, setups, arguments.loads, images, database),
+            partial(open_bench, setups, arguments, images, database),
             arguments.turns,
             arguments.seconds,
             arguments.rounds,
@@ -235,23 +195,30 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-QUICK = {"images": 10, "turns": 3, "rounds": 3, "seconds": 30}
+OPTIONS = [
+    Option("--loads", list(LOADS), choices=LOADS),
+    Option("--databases", ["sqlite"], "of the index", choices=DATABASES),
+    Option("--images", 25, "in each block", 10),
+    Option("--rounds", 16, "with servers started anew", 3),
+    *make_plan(12, 240, (3, 30)),
+]
 
 OVERHEAD = Experiment(
     "ingest with the plugin and without it",
-    add_overhead_options,
+    [
+        *OPTIONS,
+        Option("--budget", False, "the plugin in all: with Memory.IngestBudget in some"),
+        Option("--at-once", False, "the plugin in both: Storage.WriteAtOnce in one"),
+        Option("--earlier", None, "another plugin, to compare with", kind=Path, metavar="PLUGIN"),
+    ],
     make_stages,
     FIGURES,
-    QUICK,
     facts=lambda it: {"Earlier": describe_plugin(it.earlier)} if it.earlier else {},
 )
 NOISE = Experiment(
-    "Orthanc against itself: what the lab cannot tell apart",
-    add_options,
-    make_stages,
-    FIGURES,
-    QUICK,
+    "Orthanc against itself: what the lab cannot tell apart", OPTIONS, make_stages, FIGURES
 )
+PROBE_ONLY = Option("--probe-only", False, "the plugin in both, the probe in one")
 COST_OF_PROBE = Experiment(
-    "sockets tuned by the probe or by DCMTK", add_probe_options, make_stages, FIGURES, QUICK
+    "sockets tuned by the probe or by DCMTK", [*OPTIONS, PROBE_ONLY], make_stages, FIGURES
 )

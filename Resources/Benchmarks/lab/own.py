@@ -8,12 +8,12 @@ run that was killed has left is removed by the next one (own_sent.py). With --wa
 at all (watch.py). No setting of the server is ever changed.
 """
 
-import argparse
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -24,23 +24,13 @@ from urllib.parse import urlsplit
 import pydicom
 
 from harness.images import identify
-from lab import phases, watch
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab import phases, remote, watch
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Rounds, Stage
 from lab.charts import Charts
-from lab.options import make_series
-from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
+from lab.options import Option, make_series
+from lab.own_sent import Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
-from lab.remote import (
-    Access,
-    Json,
-    Reader,
-    StrangerError,
-    Writer,
-    measure_round_trip,
-    read_access,
-    tell,
-    upload_all,
-)
+from lab.remote import Access, Json, Reader, StrangerError, Writer, tell
 from lab.report import format_number, format_values
 from lab.results import Cell, Results
 from lab.runner import describe_failure
@@ -65,7 +55,7 @@ NOT_BEGUN = re.compile(
 
 @dataclass(frozen=True)
 class Sample:
-    names: Names
+    names: Sent
     files: list[Path]
     contents: dict[str, bytes]  # by Orthanc's identifiers
 
@@ -73,7 +63,7 @@ class Sample:
         return sum(map(len, self.contents.values()))
 
 
-def make_sample(names: Names, count: int, folder: Path) -> Sample:
+def make_sample(names: Sent, count: int, folder: Path) -> Sample:
     files = []
     contents = {}
     for number, image in enumerate(make_series("own", count)):
@@ -91,39 +81,36 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
     return Sample(names, files, contents)
 
 
+@dataclass
 class Site:
-    def __init__(
-        self,
-        arguments: argparse.Namespace,
-        access: Access,
-        sample: Sample,
-        file: SentFile,
-        left_open: dict[str, str],
-    ) -> None:
-        self._arguments = arguments
-        self._access = access
-        self._sample = sample
-        self._file = file
-        self._sent = Sent(access.url, sample.names)
-        self.writer = Writer(access)
+    """`left_open`: the kinds of ways whose first image may still arrive, and why."""
+
+    arguments: Namespace
+    access: Access
+    sample: Sample
+    file: SentFile
+    left_open: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self._sent = self.sample.names
+        self.writer = Writer(self.access)
         self._has_perf = self.writer.get("/perf/status").status_code == 200
         self._may_hold_some = False
         self._unanswered: set[str] = set()  # may arrive when their sender is gone
-        self._left_open = left_open  # the kinds of ways whose first image may, too, and why
         self._alone: dict[str, float] = {}  # the seconds of one image, by each way
-        status = self.writer.get(f"/studies/{sample.names.study}").status_code
-        if status != 404 and not left_open:
-            raise ClientError(f"the server should have no study {sample.names.study}")
+        status = self.writer.get(f"/studies/{self._sent.study}").status_code
+        if status != 404 and not self.left_open:
+            raise ClientError(f"the server should have no study {self._sent.study}")
 
     def list_ways(self) -> dict[str, Callable[[int], float]]:
         """Each sends the first images, so many, and says how long it took."""
         ways: dict[str, Callable[[int], float]] = {}
-        for number in self._arguments.connections:
+        for number in self.arguments.connections:
             name = f"POST, {number} connection{'s' if number > 1 else ''}"
             ways[name] = partial(self._post, number)
-        dicom = find_dicom(self._arguments, self._access, self.writer.get_system())
+        dicom = find_dicom(self.arguments, self.access, self.writer.get_system())
         if dicom is not None:
-            for number in self._arguments.connections:
+            for number in self.arguments.connections:
                 name = f"{C_STORE}, {number} association{'s' if number > 1 else ''}"
                 ways[name] = partial(self._store, dicom, number)
         return ways
@@ -131,34 +118,34 @@ class Site:
     def try_way(self, name: str, way: Callable[[int], float]) -> str:
         """Why one image is not taken, or not removed again; a stranger gets no second one."""
         kind, _, _ = name.partition(",")
-        if kind in self._left_open:
-            return self._left_open[kind]
+        if kind in self.left_open:
+            return self.left_open[kind]
         self._check_room()
         try:
             self._alone[name], _ = self._send(way, 1)
         except StrangerError:
             raise
         except ClientError as error:
-            problem = describe_failure(error, self._sample.files[0].parent)
-            self._remove(self._arguments.late)
+            problem = describe_failure(error, self.sample.files[0].parent)
+            self._remove(self.arguments.late)
             if self._unanswered:
-                self._left_open[kind] = f"{problem}; {self._describe_late()}"
-                tell(f"lab: {self._left_open[kind]}")
+                self.left_open[kind] = f"{problem}; {self._describe_late()}"
+                tell(f"lab: {self.left_open[kind]}")
                 self._unanswered.clear()
             self._forget()
-            return self._left_open.get(kind, problem)
+            return self.left_open.get(kind, problem)
         self._remove()
         self._forget()
         return ""
 
     def measure(self, name: str, way: Callable[[int], float]) -> Figures:
-        count = len(self._sample.files)
+        count = len(self.sample.files)
         self._check_room()
         known = {(seen["ID"], seen["FinishedAt"]) for seen in self._list_recent()}
         seconds, identifiers = self._send(way, count)
         figures = {
             "throughput": count / seconds,
-            "speed": self._sample.count_bytes() / 1e6 / seconds,
+            "speed": self.sample.count_bytes() / 1e6 / seconds,
             "alone": 1000 * self._alone[name],
             **self._ask_perf(identifiers, known),
         }
@@ -166,19 +153,28 @@ class Site:
         self._forget()
         return figures
 
+    def end(self, _: object, interruption: BaseException | None, __: object) -> None:
+        try:
+            self.leave()
+        except Exception as error:
+            # At once and in full: the page has it shortened, or not at all
+            tell(f"lab: {error}")
+            if interruption is None:
+                raise
+
     def leave(self) -> None:
         """Removes what is there still, whatever has happened, also what arrives late.
 
         Raises ClientError, which names it, if anything stays, may have stayed, or may still come.
         """
-        if not self._may_hold_some and not self._left_open:
+        if not self._may_hold_some and not self.left_open:
             return
         tell("Removes what was sent, please wait.")
         try:
-            self._remove(self._arguments.late)
+            self._remove(self.arguments.late)
         except ClientError as error:
             raise ClientError(
-                f"NOT REMOVED from {self._sent.describe()}; {self._file.path.name} tells the next"
+                f"NOT REMOVED from {self._sent.describe()}; {self.file.path.name} tells the next"
                 f" run: {error}"
             ) from error
         if self._unanswered:
@@ -193,31 +189,31 @@ class Site:
                 f" them until none has come for {seconds:.0f} s."
             )
         try:
-            remove(self.writer, self._sample.names, seconds, self._unanswered)
+            remove(self.writer, self._sent, seconds, self._unanswered)
         except ClientError as error:
             raise ClientError(f"it could not be removed: {error}") from error
 
     def _describe_late(self) -> str:
         return (
-            f"MAY STILL ARRIVE at {self._sent.describe()}; {self._file.path.name} tells the next"
+            f"MAY STILL ARRIVE at {self._sent.describe()}; {self.file.path.name} tells the next"
             f" run: {len(self._unanswered)} images, of which nobody has said whether they do"
         )
 
     def _forget(self) -> None:
         self._may_hold_some = False
-        if not self._left_open:
-            self._file.forget(self._sent)
+        if not self.left_open:
+            self.file.forget(self._sent)
 
     def _check_room(self) -> None:
         system, statistics = self.writer.get_system(), self.writer.get_json("/statistics")
-        check_room(system, statistics, len(self._sample.files), self._sample.count_bytes())
+        check_room(system, statistics, len(self.sample.files), self.sample.count_bytes())
 
     def _send(self, way: Callable[[int], float], count: int) -> tuple[float, set[str]]:
         """How long it took, and Orthanc's identifiers of what has arrived."""
         self._may_hold_some = True
-        self._file.add(self._sent)
+        self.file.add(self._sent)
         seconds = way(count)
-        answer = self.writer.get(f"/series/{self._sample.names.series}")
+        answer = self.writer.get(f"/series/{self._sent.series}")
         arrived = answer.json()["Instances"] if answer.status_code == 200 else []
         if len(arrived) != count:
             self._unanswered |= self._list_first(count).difference(arrived)
@@ -225,21 +221,21 @@ class Site:
         return seconds, set(arrived)
 
     def _post(self, connections: int, count: int) -> float:
-        images = dict(islice(self._sample.contents.items(), count))
-        seconds = upload_all(self._access, images, min(connections, count), self._unanswered)
+        images = dict(islice(self.sample.contents.items(), count))
+        seconds = remote.upload_all(self.access, images, min(connections, count), self._unanswered)
         self._check_taken("POST /instances", count)
         return seconds
 
     def _store(self, dicom: "Dicom", associations: int, count: int) -> float:
-        files = self._sample.files[:count]
+        files = self.sample.files[:count]
         start = [STORESCU, "-to", "20", "-aet", TITLE, "-aec", dicom.title, dicom.host]
         start += [str(dicom.port)]
         shares = [files[share::associations] for share in range(associations)]
         commands = [[*start, *map(str, share)] for share in shares if share]
-        begun = dict(zip(files, self._sample.contents, strict=False))
+        begun = dict(zip(files, self.sample.contents, strict=False))
         self._unanswered |= self._list_first(count)
         try:
-            limit = max(CLIENT_SECONDS, self._arguments.seconds)
+            limit = max(CLIENT_SECONDS, self.arguments.seconds)
             seconds, _ = run_clients(commands, seconds=limit)
         except ClientError as error:
             if len(commands) == 1:  # of several, it does not tell what all have said
@@ -250,23 +246,23 @@ class Site:
         return seconds
 
     def _list_first(self, count: int) -> set[str]:
-        return set(islice(self._sample.contents, count))
+        return set(islice(self.sample.contents, count))
 
     def _check_taken(self, who: str, count: int) -> None:
         """Raises StrangerError if somebody else has taken them."""
-        names = self._sample.names
+        names = self._sent
         if self.writer.get(f"/series/{names.series}").status_code == 404:
             self._unanswered |= self._list_first(count)  # who has them may pass them on
             raise StrangerError(
-                f"{who} has taken an image that is NOT in {self._access.url}: it drops it, gives it"
+                f"{who} has taken an image that is NOT in {self.access.url}: it drops it, gives it"
                 " other names, or is another server, from which the lab removes nothing"
-                f" (--dicom-host, --dicom-port): {names.describe()}"
+                f" (--dicom-host, --dicom-port): {names.describe_names()}"
             )
 
     def _list_recent(self) -> list[Json]:
         if not self._has_perf:
             return []
-        limit = OTHERS + 2 * len(self._sample.files)
+        limit = OTHERS + 2 * len(self.sample.files)
         return self.writer.get_json("/perf/instances", direction="Receive", limit=limit)
 
     def _ask_perf(self, identifiers: set[str], known: set[tuple[str, str]]) -> Figures:
@@ -312,7 +308,7 @@ class Dicom:
     title: str
 
 
-def find_dicom(arguments: argparse.Namespace, access: Access, system: Json) -> Dicom | None:
+def find_dicom(arguments: Namespace, access: Access, system: Json) -> Dicom | None:
     """As told, or else as the server says of itself; None: it was told to leave it out."""
     host = urlsplit(access.url).hostname
     port = system.get("DicomPort") if arguments.dicom_port is None else arguments.dicom_port
@@ -352,7 +348,7 @@ def check_room(system: Json, statistics: Json, images: int, size: int) -> str:
     return " and ".join(unknown)
 
 
-def agree(arguments: argparse.Namespace, question: str) -> bool:
+def agree(arguments: Namespace, question: str) -> bool:
     """Raises ClientError if there is nobody to ask."""
     if arguments.yes:
         return True
@@ -361,7 +357,7 @@ def agree(arguments: argparse.Namespace, question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def warn(arguments: argparse.Namespace, access: Access) -> None:
+def warn(arguments: Namespace, access: Access) -> None:
     """Before anything is asked of the server; raises ClientError unless somebody agrees."""
     if not access.is_exposed():
         return
@@ -370,7 +366,7 @@ def warn(arguments: argparse.Namespace, access: Access) -> None:
         raise ClientError("nothing was sent")
 
 
-def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile) -> None:
+def remove_earlier(arguments: Namespace, access: Access, file: SentFile) -> None:
     """What a run that was killed may have left there; where it is elsewhere, it is only named."""
     for sent in file.read():
         print(f"{file.path.name}: a run that was killed, or goes on, sent to {sent.describe()}")
@@ -380,13 +376,13 @@ def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile
             print(f"Removes it, and looks on for {arguments.late:.0f} s.", flush=True)
             try:
                 # Nobody knows what was on its way
-                remove(Writer(access), sent.names, arguments.late, {"any"})
+                remove(Writer(access), sent, arguments.late, {"any"})
             except ClientError as error:
                 raise ClientError(f"NOT REMOVED from {sent.describe()}: {error}") from error
             file.forget(sent)
 
 
-def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
+def ask(arguments: Namespace, access: Access, names: Sent) -> None:
     """Says what is going to happen; raises ClientError unless somebody agrees."""
     reader = Reader(access)
     system, statistics = reader.get_system(), reader.get_json("/statistics")
@@ -419,18 +415,17 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
         raise ClientError("nothing was sent")
 
 
-@contextmanager
 def open_site(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     access: Access,
-    names: Names,
+    names: Sent,
     file: SentFile,
     left_open: dict[str, str],
-    folder: Path,
-    _: int,
-) -> Iterator[Bench]:
-    sample = make_sample(names, arguments.images, folder)
+    room: Room,
+) -> Bench:
+    sample = make_sample(names, arguments.images, room.folder)
     site = Site(arguments, access, sample, file, left_open)
+    room.stack.push(site.end)
 
     def enter(_: Factors) -> Entry:
         contestants, declined = {}, describe_obstacles(site.writer)
@@ -445,38 +440,29 @@ def open_site(
                 contestants[name] = partial(site.measure, name, way)
         return Entry(contestants, declined)
 
-    is_interrupted = True
-    try:
-        yield enter
-        is_interrupted = False
-    finally:
-        try:
-            site.leave()
-        except Exception as error:
-            # At once and in full: the page has it shortened, or not at all
-            tell(f"lab: {error}")
-            if not is_interrupted:
-                raise
+    return enter
 
 
 def explain(access: Access, _: Factors, __: Rounds) -> str:
     parts = []
     with suppress(ClientError):
-        parts.append(f"a TCP handshake with it takes {1000 * measure_round_trip(access):.2g} ms")
+        parts.append(
+            f"a TCP handshake with it takes {1000 * remote.measure_round_trip(access):.2g} ms"
+        )
     with suppress(ClientError):
         parts.append(ADVICE + "; ".join(describe_findings(Reader(access), {None, TITLE})))
     return "; ".join(parts)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
-    access = read_access(arguments)
+def make_stages(arguments: Namespace) -> list[Stage]:
+    access = remote.read_access(arguments)
     file = SentFile(arguments.output)
     warn(arguments, access)
     server = describe_server(Reader(access))
     remove_earlier(arguments, access, file)
     if arguments.watch is not None:
         return watch.make_stages(access, server, arguments.watch, arguments.interval)
-    names = make_names()
+    names = make_names(access.url)
     ask(arguments, access, names)
     cells = [{"Server": server, "Images": f"{arguments.images} CT of 525 kB"}]
     bench = partial(open_site, arguments, access, names, file, {})
@@ -513,40 +499,32 @@ def parse_seconds(text: str) -> float:
     factor = units.get(text[-1:], 0)
     seconds = float(text[:-1]) * factor if factor else float(text)
     if not 1 <= seconds <= 86_400:
-        raise argparse.ArgumentTypeError("1 second to 24 hours")
+        raise ArgumentTypeError("1 second to 24 hours")
     return seconds
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("url", metavar="SERVER_URL", help="as https://orthanc.example/orthanc")
-    add("--user", default="", help="or the environment's ORTHANC_USER")
-    add("--password-file", type=Path, help="or the environment's ORTHANC_PASSWORD, or it is asked")
-    add("--headers", type=Path, help="a file of lines like Authorization: Bearer …")
-    add("--cacert", type=Path, help="PEM file of whom to trust for HTTPS")
-    add("--yes", action="store_true", help="asks nothing, and goes on")
-    add("--no-limit", action="store_true", help="the server has no limit of patients or storage")
-    add("--dicom-port", type=int, help="0: no C-STORE; by itself as it says")
-    add("--dicom-host", default="", help="if it is another than the address has")
-    add("--called", default="", help="its AE title; by itself as it says")
-    add("--images", type=int, default=50, help="of 525 kB, in each turn")
-    add("--connections", type=int, nargs="+", default=[1, 4], help="and associations, in parallel")
-    add("--turns", type=int, default=6, help="of all ways")
-    add("--seconds", type=float, default=600, help="at most, for all of it")
-    add(
-        "--late",
-        type=parse_seconds,
-        default=30.0,
-        metavar="30s",
-        help="without an image, until what nobody has answered is no longer waited for",
-    )
-    add("--watch", type=parse_seconds, metavar="60s", help="sends nothing: looks at what comes in")
-    add("--interval", type=float, default=5, help="seconds, of --watch")
-
-
+UNTIL = "without an image, until what nobody has answered is no longer waited for"
 EXPERIMENT = Experiment(
     "an Orthanc that exists already: what is sent is removed; or only watched",
-    add_options,
+    [
+        Option("url", None, "as https://orthanc.example/orthanc", metavar="SERVER_URL"),
+        Option("--user", "", "or the environment's ORTHANC_USER"),
+        Option("--password-file", None, "or ORTHANC_PASSWORD, or it is asked", kind=Path),
+        Option("--headers", None, "a file of lines like Authorization: Bearer …", kind=Path),
+        Option("--cacert", None, "PEM file of whom to trust for HTTPS", kind=Path),
+        Option("--yes", False, "asks nothing, and goes on"),
+        Option("--no-limit", False, "the server has no limit of patients or storage"),
+        Option("--dicom-port", None, "0: no C-STORE; by itself as it says", kind=int),
+        Option("--dicom-host", "", "if it is another than the address has"),
+        Option("--called", "", "its AE title; by itself as it says"),
+        Option("--images", 50, "of 525 kB, in each turn", 20),
+        Option("--connections", [1, 4], "and associations, in parallel"),
+        Option("--turns", 6, "of all ways", 3),
+        Option("--seconds", 600, "at most, for all of it", 60, kind=float),
+        Option("--late", 30.0, UNTIL, kind=parse_seconds, metavar="30s"),
+        Option("--watch", None, "sends nothing, only looks", kind=parse_seconds, metavar="60s"),
+        Option("--interval", 5, "seconds, of --watch", kind=float),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
@@ -556,7 +534,6 @@ EXPERIMENT = Experiment(
         "stalls": Figure("an image", is_compared=False),
         "time in stalls": Figure("ms an image", is_compared=False),
     },
-    {"images": 20, "turns": 3, "seconds": 60},
     answer=answer,
     is_local=False,
     goes_on=False,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run of `own` has sent and not removed yet: its names, kept in a file, and its removal.
 
-A run that is killed, or loses power, cannot say any more what it has left behind: the file does.
+A run that is killed cannot say any more what it has left behind: the file does.
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +21,7 @@ from lab.remote import Json, Writer
 LOOK_SECONDS = 1.0  # between two looks
 
 PATIENT = "PERF-LAB-"
+KEYS = ("URL", "PatientID", "StudyInstanceUID", "SeriesInstanceUID")
 OWN_PATIENT = re.compile(PATIENT + "[0-9a-f]{12}")
 OWN_UID = re.compile(r"2\.25\.[0-9]{1,39}")
 
@@ -30,9 +31,10 @@ def make_uid() -> str:
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names that nobody has: made once for a run, and told before it begins."""
+class Sent:
+    """Names that nobody has, made once for a run and told before it begins; and where they go."""
 
+    url: str
     patient: str
     study_uid: str
     series_uid: str
@@ -45,39 +47,26 @@ class Names:
     def series(self) -> str:
         return identify(self.patient, self.study_uid, self.series_uid)
 
-    def describe(self) -> str:
+    def describe_names(self) -> str:
         return f"PatientID {self.patient}, StudyInstanceUID {self.study_uid}, /studies/{self.study}"
 
-
-def make_names() -> Names:
-    return Names(f"{PATIENT}{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
-
-
-@dataclass(frozen=True)
-class Sent:
-    url: str
-    names: Names
-
     def describe(self) -> str:
-        return f"{self.url}: {self.names.describe()}"
+        return f"{self.url}: {self.describe_names()}"
 
     def to_json(self) -> Json:
-        names = self.names
-        return {
-            "URL": self.url,
-            "PatientID": names.patient,
-            "StudyInstanceUID": names.study_uid,
-            "SeriesInstanceUID": names.series_uid,
-            "Path": f"/studies/{names.study}",
-        }
+        return {**dict(zip(KEYS, astuple(self), strict=True)), "Path": f"/studies/{self.study}"}
 
     @classmethod
     def from_json(cls, entry: Json) -> Self:
         """Raises ValueError for names that no run makes: those are somebody's."""
-        names = Names(entry["PatientID"], entry["StudyInstanceUID"], entry["SeriesInstanceUID"])
-        if not OWN_PATIENT.fullmatch(names.patient) or not OWN_UID.fullmatch(names.study_uid):
-            raise ValueError(f"not of the lab: {names.describe()}")
-        return cls(entry["URL"], names)
+        sent = cls(*(entry[key] for key in KEYS))
+        if not OWN_PATIENT.fullmatch(sent.patient) or not OWN_UID.fullmatch(sent.study_uid):
+            raise ValueError(f"not of the lab: {sent.describe_names()}")
+        return sent
+
+
+def make_names(url: str) -> Sent:
+    return Sent(url, f"{PATIENT}{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
 
 
 class SentFile:
@@ -99,7 +88,6 @@ class SentFile:
             ) from error
 
     def add(self, sent: Sent) -> None:
-        """It is on the disk when this returns."""
         if sent not in (before := self.read()):
             self._write([*before, sent])
 
@@ -110,23 +98,15 @@ class SentFile:
         if not all_sent:
             self.path.unlink(missing_ok=True)
             return
-        folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_suffix(f".{os.getpid()}")
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump([sent.to_json() for sent in all_sent], file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
+        partial.touch(0o600)
+        partial.write_text(json.dumps([sent.to_json() for sent in all_sent], indent=1), "utf-8")
         partial.replace(self.path)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def remove(
-    writer: Writer, names: Names, seconds: float = 0, unanswered: set[str] | None = None
+    writer: Writer, names: Sent, seconds: float = 0, unanswered: set[str] | None = None
 ) -> None:
     """The study, tried for so many seconds, and watched for as long for images that are late.
 

@@ -6,15 +6,14 @@ kernel. So there are two figures: until the sender has ended, and until all file
 After each turn, the files of either are read again.
 """
 
-import argparse
 import hashlib
 import os
 import shutil
 import sys
 import time
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
@@ -27,9 +26,10 @@ from pydicom.errors import InvalidDicomError
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab import senders
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import get_version
-from lab.options import ROOT, add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
 from lab.ratios import Comparison
 from lab.report import ONE_ROUND, format_table, list_ratio_rows
@@ -38,7 +38,7 @@ from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 
-DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescp"
+DICOM_RS = senders.DICOM_RS / "dicom-storescp"
 
 PROGRAMS: dict[str, Callable[[str, Path], list[str | Path]]] = {
     "DCMTK storescp": lambda port, folder: ["/usr/bin/storescp", "-od", folder, port],
@@ -136,38 +136,34 @@ def measure(peer: Peer, images: list[Image]) -> Figures:
     }
 
 
-def start_peer(stack: ExitStack, name: str, plugin: Path, folder: Path) -> Peer:
+def start_peer(room: Room, name: str, plugin: Path, folder: Path) -> Peer:
     folder.mkdir()
     if name in PROGRAMS:
         port = find_free_port()
         command = PROGRAMS[name](str(port), folder)
-        return make_program_peer(stack.enter_context(Receiver(port, command)), folder)
+        return make_program_peer(room.enter(Receiver(port, command)), folder)
     plugins = [plugin] if name == TUNED else []
-    return make_orthanc_peer(stack.enter_context(OrthancServer(folder, plugins=plugins)))
+    return make_orthanc_peer(room.enter(OrthancServer(folder, plugins=plugins)))
 
 
-@contextmanager
-def open_bench(
-    arguments: argparse.Namespace, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_bench(arguments: Namespace, images: list[Image], room: Room) -> Bench:
     def enter(_: Factors) -> Entry:
         contestants, declined = {}, {}
         for number, name in enumerate(arguments.receivers):
-            if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", folder)[0]):
+            if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", room.folder)[0]):
                 declined[name] = (
                     "it is not there: Resources/Benchmarks/install-dicom-rs.sh builds it"
                 )
                 continue
-            peer = start_peer(stack, name, arguments.plugin, folder / str(number))
+            peer = start_peer(room, name, arguments.plugin, room.folder / str(number))
             measure(peer, images[:2])  # to warm up
             contestants[name] = partial(measure, peer, images)
         return Entry(contestants, declined)
 
-    with ExitStack() as stack:
-        yield enter
+    return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("peers", arguments.images)
     cells = [{"Sender": "storescu", "Images": f"{len(images)} CT of 525 kB"}]
     bench = partial(open_bench, arguments, images)
@@ -195,22 +191,19 @@ def answer(results: Results, _: object) -> list[str]:
     return [heading, "", *format_table(head, rows), ONE_ROUND, ""]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--receivers", nargs="+", choices=RECEIVERS, default=RECEIVERS)
-    command.add_argument("--images", type=int, default=200, help="in each turn")
-    add_plan(command, 25, 900)
-
-
 EXPERIMENT = Experiment(
     "one storescu into DCMTK, pynetdicom, dicom-rs, Orthanc and Orthanc with the plugin",
-    add_options,
+    [
+        Option("--receivers", RECEIVERS, choices=RECEIVERS),
+        Option("--images", 200, "in each turn", 30),
+        *make_plan(25, 900, (2, 60)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "throughput to the disk": Figure("images/s"),
         "processor time": Figure("ms/image"),
     },
-    {"images": 30, "turns": 2, "seconds": 60},
     Path("/var/tmp"),
     answer,
     facts=lambda _: {"pynetdicom": version("pynetdicom"), "dicom-rs": get_version(DICOM_RS)},

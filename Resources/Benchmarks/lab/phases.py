@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib import pyplot as plt
 
 from lab.cells import Figures
-from lab.charts import ROW, SETTINGS, WIDTH, Charts
+from lab.charts import ROW, Charts, draw_chart
 from lab.report import format_number, format_table
 from lab.results import Cell, Results
 
@@ -109,9 +109,7 @@ def draw(results: Results, rows: list[Row], path: Path) -> None:
     """Shares of an instance's time, and the time: no common scale shows a fast and a slow store."""
     times = [find_phases(*row) for row in rows]
     wholes = [sum(spent.values()) or 1 for spent in times]
-    with plt.rc_context(SETTINGS):
-        height = 1.6 + ROW * len(rows)
-        chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+    with draw_chart(path, 1.6 + ROW * len(rows)) as (chart, axes):
         places, left = range(len(rows)), [0.0] * len(rows)
         for phase, colour in COLOURS.items():
             widths = [
@@ -130,8 +128,6 @@ def draw(results: Results, rows: list[Row], path: Path) -> None:
         axes.set_xlabel("% of an instance's time; its ms")
         chart.suptitle(f"{results.experiment}: where the time goes, {results.date}")
         chart.legend(loc="outside lower center", ncols=5)
-        chart.savefig(path, format="svg", metadata={"Date": None})
-        plt.close(chart)
 
 
 def answer(

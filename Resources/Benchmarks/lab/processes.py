@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -73,6 +73,14 @@ class ProcessorClock:
         return time.clock_gettime(self._clock)
 
 
+def watch_processor(pid: int) -> Callable[[], float]:
+    """The seconds of processor time, from now on, of a process and of its children."""
+    before = read_processor_times(pid)
+    return lambda: sum(
+        now - before.get(number, 0) for number, now in read_processor_times(pid).items()
+    )
+
+
 def read_processor_times(pid: int) -> dict[int, float]:
     """The processor time so far of a process and of each of its children, by their numbers."""
     times = {pid: ProcessorClock(pid).read()}
@@ -80,10 +88,6 @@ def read_processor_times(pid: int) -> dict[int, float]:
         with suppress(OSError):  # it has ended meanwhile
             times[child] = ProcessorClock(child).read()
     return times
-
-
-def get_time_since(before: dict[int, float], pid: int) -> float:
-    return sum(now - before.get(number, 0) for number, now in read_processor_times(pid).items())
 
 
 def run_clients(

@@ -24,12 +24,8 @@ SUCCESS = 0x0000
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--certificate", type=Path, help="use TLS, and trust this one")
-    parser.add_argument(
-        "--together",
-        nargs=2,
-        metavar=("COUNT", "FOLDER"),
-        help="begin when so many senders with this empty folder are ready",
-    )
+    parser.add_argument("count", type=int, help="of senders that begin together")
+    parser.add_argument("folder", type=Path, help="of these senders, and empty")
     parser.add_argument("port", type=int)
     parser.add_argument("files", type=Path, nargs="+")
     return parser.parse_args()
@@ -45,11 +41,9 @@ def main() -> None:
         context = ssl.create_default_context(cafile=arguments.certificate)
         context.check_hostname = False
         tls = (context, "127.0.0.1")
-    if arguments.together:
-        folder = Path(arguments.together[1])
-        (folder / str(os.getpid())).touch()
-        while sum(1 for _ in folder.iterdir()) < int(arguments.together[0]):
-            time.sleep(0.005)
+    (arguments.folder / str(os.getpid())).touch()
+    while sum(1 for _ in arguments.folder.iterdir()) < arguments.count:
+        time.sleep(0.005)
 
     begin = time.monotonic()
     association = entity.associate("127.0.0.1", arguments.port, ae_title="ORTHANC", tls_args=tls)

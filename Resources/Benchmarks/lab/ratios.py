@@ -68,9 +68,3 @@ class Comparison:
             None if rank is None else units[rank - 1],
             None if rank is None else units[-rank],
         )
-
-    def get_median_a(self) -> float:
-        return median(a for a, _ in self.get_pairs())
-
-    def get_median_b(self) -> float:
-        return median(b for _, b in self.get_pairs())

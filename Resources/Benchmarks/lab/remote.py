@@ -5,7 +5,6 @@ Passwords come from the environment, a file or the terminal, never from a comman
 users of a machine can read (ps(1)).
 """
 
-import argparse
 import getpass
 import ipaddress
 import os
@@ -15,6 +14,7 @@ import statistics
 import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -65,7 +65,7 @@ class Access:
             return parts.hostname != "localhost"
 
 
-def read_access(arguments: argparse.Namespace) -> Access:
+def read_access(arguments: Namespace) -> Access:
     """Raises ClientError for an address that is none, or holds a password or a query."""
     parts = urlsplit(arguments.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -85,7 +85,7 @@ def read_access(arguments: argparse.Namespace) -> Access:
     return Access(arguments.url.rstrip("/"), user, password, headers, arguments.cacert)
 
 
-def read_password(arguments: argparse.Namespace, user: str) -> str:
+def read_password(arguments: Namespace, user: str) -> str:
     if arguments.password_file is not None:
         return arguments.password_file.read_text("utf-8").rstrip("\r\n")
     if PASSWORD in os.environ:
@@ -139,28 +139,6 @@ class Reader:
         **arguments: Any,  # noqa: ANN401
     ) -> requests.Response:
         url = self.access.url + path
-        try:
-            try:
-                return self._ask_once(method, url, seconds, **arguments)
-            except requests.ConnectionError as error:
-                if method == "POST" or isinstance(error, requests.Timeout):
-                    raise
-                # What either of the others does twice is done once
-                return self._ask_once(method, url, seconds, **arguments)
-        except requests.exceptions.SSLError as error:
-            raise ClientError(
-                f"its certificate is not trusted here (--cacert FILE): {error}"
-            ) from error
-        except requests.RequestException as error:
-            raise ClientError(f"{method} {url}: {error}") from error
-
-    def _ask_once(
-        self,
-        method: str,
-        url: str,
-        seconds: float,
-        **arguments: Any,  # noqa: ANN401
-    ) -> requests.Response:
         if time.monotonic() - self._used > LONGEST_REST:
             self._session.close()  # its connections; the next one is made by itself
         try:
@@ -168,6 +146,12 @@ class Reader:
             return self._session.request(
                 method, url, timeout=seconds, allow_redirects=False, **arguments
             )
+        except requests.exceptions.SSLError as error:
+            raise ClientError(
+                f"its certificate is not trusted here (--cacert FILE): {error}"
+            ) from error
+        except requests.RequestException as error:
+            raise ClientError(f"{method} {url}: {error}") from error
         finally:
             self._used = time.monotonic()
 

@@ -41,28 +41,25 @@ def list_declined(cell: Cell) -> Iterable[str]:
         yield f"{who}: {why}" if who in cell.list_contestants() else f"without {who}: {why}"
 
 
-def describe_cell(results: Results, cell: Cell) -> list[str]:
+def list_figures(results: Results, cell: Cell, contestant: str) -> list[str]:
+    return [format_values(cell.list_values(contestant, figure)) for figure in results.figures]
+
+
+def describe_cell(results: Results, cell: Cell) -> Iterable[str]:
     """A cell that has just been measured, in a line for each contestant."""
-    name = results.name_cell(cell)
-    lines = [f"{name}: {remark}" for remark in list_declined(cell)]
+    yield from list_declined(cell)
     if cell.failure:
-        lines.append(f"{name}: FAILED: {cell.failure}")
+        yield f"FAILED: {cell.failure}"
     for contestant in cell.list_contestants():
-        figures = [
-            f"{figure} {format_values(cell.list_values(contestant, figure))} {kind.unit}".strip()
-            for figure, kind in results.figures.items()
-            if cell.list_values(contestant, figure)
-        ]
-        lines.append(f"{name}: {contestant}: {'; '.join(figures)}")
-    return lines
+        found = zip(results.figures.items(), list_figures(results, cell, contestant), strict=True)
+        texts = [f"{name} {text} {kind.unit}".strip() for (name, kind), text in found if text]
+        yield f"{contestant}: {'; '.join(texts)}"
 
 
 def list_figure_rows(results: Results) -> Iterable[list[str]]:
     for cell in results.cells:
         for contestant in cell.list_contestants():
-            figures = [
-                format_values(cell.list_values(contestant, figure)) for figure in results.figures
-            ]
+            figures = list_figures(results, cell, contestant)
             yield [results.name_cell(cell), contestant, *figures]
 
 
@@ -108,14 +105,7 @@ def list_remarks(results: Results) -> Iterable[str]:
 def describe_circumstances(results: Results) -> list[str]:
     loads = [cell.load for cell in results.cells if cell.rounds] or [0]
     facts = ", ".join(f"{key}: {value}" for key, value in results.machine.items())
-    varying = results.list_factors()
-    constant = {
-        name: value
-        for cell in results.cells
-        for name, value in cell.factors.items()
-        if name not in varying
-    }
-    lines = [f"{name}: {value}." for name, value in constant.items()]
+    lines = [f"{name}: {value}." for name, value in results.get_constants().items()]
     lines += [f"Measured {results.date}. {facts}."]
     lines += [f"Load average, all users: {min(loads)} to {max(loads)}.", ""]
     lines += ["Made by", "", f"    {results.command}", ""]

@@ -3,8 +3,8 @@
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,19 @@ from lab.ratios import Comparison
 
 class ResultError(ValueError):
     """A result is none, or not one that can be used here."""
+
+
+CELL_KEYS = {
+    "Factors": "factors",
+    "Rounds": "rounds",
+    "Declined": "declined",
+    "Failure": "failure",
+    "Note": "note",
+    "Seconds": "seconds",
+    "LoadAverage": "load",
+    "IsComplete": "is_complete",
+}
+FIGURE_KEYS = ("Unit", "IsCompared", "IsDrawn")
 
 
 @dataclass
@@ -42,29 +55,12 @@ class Cell:
         self.seconds, self.is_complete = 0, False
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "Factors": self.factors,
-            "Rounds": self.rounds,
-            "Declined": self.declined,
-            "Failure": self.failure,
-            "Note": self.note,
-            "Seconds": round(self.seconds, 1),
-            "LoadAverage": self.load,
-            "IsComplete": self.is_complete,
-        }
+        document = {key: getattr(self, name) for key, name in CELL_KEYS.items()}
+        return document | {"Seconds": round(self.seconds, 1)}
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Self:
-        return cls(
-            document["Factors"],
-            document["Rounds"],
-            document["Declined"],
-            document["Failure"],
-            document["Note"],
-            document["Seconds"],
-            document["LoadAverage"],
-            document["IsComplete"],
-        )
+        return cls(**{name: document[key] for key, name in CELL_KEYS.items()})
 
 
 @dataclass
@@ -97,10 +93,13 @@ class Results:
     def list_factors(self) -> list[str]:
         """Those in which cells differ."""
         names = list(dict.fromkeys(name for cell in self.cells for name in cell.factors))
-        differing = [
-            name for name in names if len({cell.factors.get(name) for cell in self.cells}) > 1
-        ]
-        return differing or names[-1:]
+        values = {name: {cell.factors.get(name) for cell in self.cells} for name in names}
+        return [name for name in names if len(values[name]) > 1] or names[-1:]
+
+    def get_constants(self) -> dict[str, str]:
+        """The factors in which no cells differ."""
+        factors = {name: it for cell in self.cells for name, it in cell.factors.items()}
+        return {name: it for name, it in factors.items() if name not in self.list_factors()}
 
     def name_cell(self, cell: Cell) -> str:
         return ", ".join(cell.factors[name] for name in self.list_factors() if name in cell.factors)
@@ -129,6 +128,18 @@ class Results:
     def list_comparisons(self) -> list[Comparison]:
         return [found for cell in self.cells for found in self.compare(cell)]
 
+    def list_differences(self, other: "Results") -> Iterator[tuple[str, str, object, object]]:
+        """What else than time lies between two runs: its kind, its name, and both values."""
+        for kind, a, b in (
+            ("Option", self.options, other.options),
+            ("Machine", self.machine, other.machine),
+            ("Fingerprint", self.fingerprints, other.fingerprints),
+            ("All cells", self.get_constants(), other.get_constants()),
+        ):
+            for name in a | b:
+                if a.get(name) != b.get(name):
+                    yield kind, name, a.get(name), b.get(name)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "Benchmark": self.experiment,
@@ -139,11 +150,7 @@ class Results:
             **({"Fingerprints": self.fingerprints} if self.fingerprints else {}),
             "IsComplete": self.is_complete(),
             "Figures": {
-                name: {
-                    "Unit": figure.unit,
-                    "IsCompared": figure.is_compared,
-                    "IsDrawn": figure.is_drawn,
-                }
+                name: dict(zip(FIGURE_KEYS, astuple(figure), strict=True))
                 for name, figure in self.figures.items()
             },
             "Cells": [cell.to_json() for cell in self.cells],
@@ -158,7 +165,7 @@ class Results:
             document["Options"],
             document["Machine"],
             {
-                name: Figure(figure["Unit"], figure["IsCompared"], figure.get("IsDrawn", True))
+                name: Figure(*(figure[key] for key in FIGURE_KEYS))
                 for name, figure in document["Figures"].items()
             },
             [Cell.from_json(cell) for cell in document["Cells"]],

@@ -5,13 +5,12 @@ Each client writes what it gets into a folder in memory, where it is counted aft
 servers read from the page cache, or, where it is emptied before each turn, from the disk.
 """
 
-import argparse
 import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from mmap import ACCESS_READ, mmap
@@ -27,20 +26,12 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from harness.transcoding import JPEG_LOSSLESS_SV1
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab import processes
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_packages, is_in_memory
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.page_cache import evict, get_cached_share, read_in
-from lab.processes import (
-    SAME_PIXELS,
-    ClientError,
-    check_images,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-    run_clients,
-)
+from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients, watch_processor
 from lab.senders import get_limit, use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -84,22 +75,17 @@ class Way:
     end: Callable[[], object] = lambda: None
 
 
-class Store:
-    def __init__(self, folders: list[Path], is_cached: bool) -> None:
-        self._folders = folders
-        self._is_cached = is_cached
-
-    def prepare(self) -> float:
-        """The part of them that is in memory, in per cent."""
-        files = [
-            path
-            for folder in self._folders
-            for path in folder.rglob("*")
-            # Orthanc's index stays, as it would: it is used all the time
-            if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
-        ]
-        (read_in if self._is_cached else evict)(files)
-        return min(1, get_cached_share(files)) * 100  # whole pages are
+def prepare_files(folders: list[Path], is_cached: bool) -> float:
+    """The part of them that is in memory, in per cent."""
+    files = [
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        # Orthanc's index stays, as it would: it is used all the time
+        if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
+    ]
+    (read_in if is_cached else evict)(files)
+    return min(1, get_cached_share(files)) * 100  # whole pages are
 
 
 def count_files(folder: Path) -> tuple[int, int]:
@@ -169,18 +155,18 @@ def use_query(program: list[str], port: int, study: str, folder: Path) -> list[s
     return [*program, "-S", "-aec", "ORTHANC", "-od", folder, *keys, "127.0.0.1", str(port)]
 
 
-def measure(way: Way, images: list[Image], store: Store) -> Figures:
-    cached = store.prepare()
+def measure(way: Way, images: list[Image], prepare: Callable[[], float]) -> Figures:
+    cached = prepare()
     with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
         folder = Path(name) / "got"
         folder.mkdir()
         way.prepare()
-        before = read_processor_times(way.pid) if way.pid else {}
+        processor = watch_processor(way.pid) if way.pid else None
         seconds, (said,) = run_clients([way.command(folder)], seconds=get_limit(images))
         way.end()
         if way.is_timed:
             seconds = read_seconds(said)
-        processor = get_time_since(before, way.pid) if way.pid else None
+        used = processor() if processor else None
         count, size = way.count(folder)
     sent = sum(image.get_size() for image in images)
     if count != len(images) or size < SAME_PIXELS * sent:
@@ -188,7 +174,7 @@ def measure(way: Way, images: list[Image], store: Store) -> Figures:
     return {
         "speed": sent / seconds / 1e6,
         "throughput": count / seconds,
-        **({} if processor is None else {"processor time": processor / count * 1000}),
+        **({} if used is None else {"processor time": used / count * 1000}),
         "in memory": cached,
     }
 
@@ -219,30 +205,28 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
 
 
 def set_archive_level(server: OrthancServer, level: int | str) -> None:
-    tuning = {"Answers": {"ArchiveLevel": level}}
-    server.tune(**tuning)
+    server.tune(Answers={"ArchiveLevel": level})
 
 
 def list_archive_ways(
-    server: OrthancServer, compressed: list[OrthancServer], images: list[Image]
+    server: OrthancServer, compressed: OrthancServer, images: list[Image]
 ) -> dict[str, Way]:
     """What the plugin makes of archives: at another level, and of a store of JPEG Lossless."""
-    ways = {}
-    for other in compressed:
-        (study,), (same,) = server.get_json("/studies"), other.get_json("/studies")
-        ways[LEVEL_1] = Way(
+    (study,), (same,) = server.get_json("/studies"), compressed.get_json("/studies")
+    return {
+        LEVEL_1: Way(
             partial(use_curl, [f"{server.url}/studies/{study}/archive"], 1),
             server.pid,
             count_archive,
             prepare=partial(set_archive_level, server, 1),
             end=partial(set_archive_level, server, "default"),
-        )
-        ways[OF_JPEG] = Way(
-            partial(use_curl, [f"{other.url}/studies/{same}/archive"], 1),
-            other.pid,
-            partial(count_compressed, images, other),
-        )
-    return ways
+        ),
+        OF_JPEG: Way(
+            partial(use_curl, [f"{compressed.url}/studies/{same}/archive"], 1),
+            compressed.pid,
+            partial(count_compressed, images, compressed),
+        ),
+    }
 
 
 def list_index_ways(server: OrthancServer, images: list[Image]) -> dict[str, Way]:
@@ -269,11 +253,9 @@ def copy_files(images: list[Image], folder: Path) -> Path:
     return files
 
 
-def list_file_ways(
-    stack: ExitStack, images: list[Image], files: Path, folder: Path
-) -> dict[str, Way]:
+def list_file_ways(room: Room, images: list[Image], files: Path) -> dict[str, Way]:
     """By nginx, and by vsftpd if it is there."""
-    url, pid = stack.enter_context(serve_files(files, folder / "nginx"))
+    url, pid = room.enter(serve_files(files, room.folder / "nginx"))
     urls = [f"{url}/{image.path.name}" for image in images]
     count_one = partial(count_one_file, images)
     ways = {
@@ -282,7 +264,7 @@ def list_file_ways(
         NGINX_FILE: Way(partial(use_curl, [f"{url}/{ONE_FILE}"], 1), pid, count_one),
     }
     if not ftp.find_obstacle():
-        url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
+        url, _ = room.enter(ftp.serve_files(files, room.folder / "vsftpd"))
         get = partial(use_ftp, url, [image.path.name for image in images])
         get_one = partial(use_ftp, url, [ONE_FILE])
         ways[FTP] = Way(get, None, count_files, is_timed=True)
@@ -290,91 +272,78 @@ def list_file_ways(
     return ways
 
 
-@contextmanager
 def open_bench(
-    plugin: Path, images: list[Image], server_name: str, cache: str, folder: Path, _: int
-) -> Iterator[Bench]:
-    if cache == ON_DISK and is_in_memory(folder):
+    plugin: Path, images: list[Image], server_name: str, cache: str, room: Room
+) -> Bench:
+    if cache == ON_DISK and is_in_memory(room.folder):
         reason = "its storage is in memory; --storage names a folder on a disk"
-        yield lambda _: Entry({}, {cache: reason})
-        return
+        return lambda _: Entry({}, {cache: reason})
     port = find_free_port()
     plugins = [DICOMWEB_PLUGIN, *([plugin] if server_name == TUNED else [])]
     options = {"DicomModalities": {"mover": describe_modality(port, MOVER)}, **OPTIONS[cache]}
-    with ExitStack() as stack:
-        server = OrthancServer(folder / "tested", plugins=plugins, options=options)
-        stack.enter_context(server)
-        use_http(server, images, 2)()
-        check_images(server, images)
-        compressed = []
-        if server_name == TUNED:
-            opened = open_compressed(plugin, images, folder, cache)
-            compressed.append(stack.enter_context(opened))
+    server = OrthancServer(room.folder / "tested", plugins=plugins, options=options)
+    room.enter(server)
+    use_http(server, images, 2)()
+    check_images(server, images)
+    compressed = None
+    if server_name == TUNED:
+        compressed = start_compressed(room, plugin, images, cache)
 
-        def enter(_: Factors) -> Entry:
-            files = copy_files(images, folder)
-            one = files / ONE_FILE  # as report 003 had it
-            one.write_bytes(b"".join(image.read_bytes() for image in images))
-            one.chmod(0o644)
-            obstacle = ftp.find_obstacle()
-            ways = {
-                **list_ways(server, port),
-                **list_archive_ways(server, compressed, images),
-                **list_file_ways(stack, images, files, folder),
-            }
-            folders = [one.storage for one in (server, *compressed)]
-            store = Store([*folders, files], cache == CACHED)
-            return Entry(
-                {name: partial(measure, way, images, store) for name, way in ways.items()},
-                {FTP: obstacle} if obstacle else {},
-            )
+    def enter(_: Factors) -> Entry:
+        files = copy_files(images, room.folder)
+        one = files / ONE_FILE  # as report 003 had it
+        one.write_bytes(b"".join(image.read_bytes() for image in images))
+        one.chmod(0o644)
+        obstacle = ftp.find_obstacle()
+        ways = {
+            **list_ways(server, port),
+            **(list_archive_ways(server, compressed, images) if compressed else {}),
+            **list_file_ways(room, images, files),
+        }
+        folders = [one.storage for one in (server, compressed) if one]
+        prepare = partial(prepare_files, [*folders, files], cache == CACHED)
+        return Entry(
+            {name: partial(measure, way, images, prepare) for name, way in ways.items()},
+            {FTP: obstacle} if obstacle else {},
+        )
 
-        yield enter
+    return enter
 
 
-@contextmanager
-def open_compressed(
-    plugin: Path, images: list[Image], folder: Path, cache: str
-) -> Iterator[OrthancServer]:
+def start_compressed(room: Room, plugin: Path, images: list[Image], cache: str) -> OrthancServer:
     transcoding = {"Engine": "native", "TransferSyntax": JPEG_LOSSLESS_SV1}
     perf = {"Tuning": {"IngestTranscoding": transcoding}}
-    server = OrthancServer(folder / "compressed", [plugin], perf, OPTIONS[cache])
-    with server:
-        use_http(server, images, 2)()
-        check_stored(server, len(images))
-        check_syntax(server, JPEG_LOSSLESS_SV1)
-        yield server
+    server = OrthancServer(room.folder / "compressed", [plugin], perf, OPTIONS[cache])
+    room.enter(server)
+    use_http(server, images, 2)()
+    processes.check_stored(server, len(images))
+    processes.check_syntax(server, JPEG_LOSSLESS_SV1)
+    return server
 
 
-@contextmanager
-def open_index_bench(
-    plugin: Path, images: list[Image], stored: int, folder: Path, _: int
-) -> Iterator[Bench]:
+def open_index_bench(plugin: Path, images: list[Image], stored: int, room: Room) -> Bench:
     """The images in a store with so many other instances, of which the database alone knows."""
-    server = OrthancServer(folder / "tested", plugins=[DICOMWEB_PLUGIN, plugin])
+    server = OrthancServer(room.folder / "tested", plugins=[DICOMWEB_PLUGIN, plugin])
+    room.enter(server)
+    use_http(server, make_series("retrieve-other", 1), 1)()
+    server.stop()
+    fill_index(server.storage / "index", stored)
     server.start()
-    try:
-        use_http(server, make_series("retrieve-other", 1), 1)()
-        server.stop()
-        fill_index(server.storage / "index", stored)
-        server.start()
-        use_http(server, images, 2)()
+    use_http(server, images, 2)()
 
-        def enter(factors: Factors) -> Entry:
-            if factors["Index"] == WITH_INDEX:
-                server.stop()
-                make_lookup_index(server.storage / "index")
-                server.start()
-            store = Store([server.storage], is_cached=True)
-            ways = list_index_ways(server, images)
-            return Entry({name: partial(measure, way, images, store) for name, way in ways.items()})
+    def enter(factors: Factors) -> Entry:
+        if factors["Index"] == WITH_INDEX:
+            server.stop()
+            make_lookup_index(server.storage / "index")
+            server.start()
+        prepare = partial(prepare_files, [server.storage], is_cached=True)
+        ways = list_index_ways(server, images)
+        return Entry({name: partial(measure, way, images, prepare) for name, way in ways.items()})
 
-        yield enter
-    finally:
-        server.stop()
+    return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("retrieve", arguments.images)
     size = sum(image.get_size() for image in images) / 1e6
     study = f"{len(images)} CT, {size:.0f} MB"
@@ -405,23 +374,16 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    text = "; by itself, all but the first server on the disk only"
-    command.add_argument("--servers", nargs="+", choices=SERVERS, help=f"which of them{text}")
-    command.add_argument("--files", nargs="+", choices=CACHES, help=f"where they are{text}")
-    command.add_argument("--images", type=int, default=2000, help="of the study, 525 kB each")
-    command.add_argument(
-        "--stored",
-        type=int,
-        default=100_000,
-        help="others in the last cells' store; 0: no such cells",
-    )
-    add_plan(command, 3, 400)
-
-
+ALL_BUT = "; by itself, all but the first server on the disk only"
 EXPERIMENT = Experiment(
     "one study out of Orthanc by every way, beside nginx and vsftpd",
-    add_options,
+    [
+        Option("--servers", None, f"which of them{ALL_BUT}", choices=SERVERS, nargs="+"),
+        Option("--files", None, f"where they are{ALL_BUT}", choices=CACHES, nargs="+"),
+        Option("--images", 2000, "of the study, 525 kB each", 40),
+        Option("--stored", 100_000, "others in the last cells' store; 0: no such cells", 1000),
+        *make_plan(3, 400, (2, 10)),
+    ],
     make_stages,
     {
         "speed": Figure("MB/s"),
@@ -429,7 +391,6 @@ EXPERIMENT = Experiment(
         "processor time": Figure("ms/image"),
         "in memory": Figure("% of the files", is_compared=False),
     },
-    {"images": 40, "turns": 2, "seconds": 10, "stored": 1000},
     Path("/var/tmp"),
     facts=lambda _: describe_packages("curl", "nginx", "vsftpd", "orthanc-dicomweb"),
 )

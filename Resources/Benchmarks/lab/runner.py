@@ -9,21 +9,22 @@ import signal
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lab.cells import Bench, Stage, take_turns
+from lab.cells import Bench, Room, Stage, take_turns
 from lab.machine import get_load
 from lab.places import hide_places
 from lab.processes import ClientError
 from lab.report import describe_cell
 from lab.results import Cell, Results
 
+A_DAY = 86_400  # seconds: all of a run tells how long the rest takes
 LONGEST_FAILURE = 600  # characters: a server's log would be its whole life
 
 
@@ -59,24 +60,13 @@ def interruptible() -> Iterator[None]:
             signal.signal(kind, handler)
 
 
-class Unhurried:
-    """As the manager, but no signal disturbs its end: all that it has started has ended then."""
+class Unhurried(ExitStack):
+    """No signal disturbs its end: all that was started has ended then."""
 
-    def __init__(self, manager: AbstractContextManager[Bench]) -> None:
-        self._manager = manager
-
-    def __enter__(self) -> Bench:
-        return self._manager.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
+    def __exit__(self, *details: Any) -> bool | None:  # noqa: ANN401
         _Interruption.is_held = True
         try:
-            return self._manager.__exit__(kind, error, trace)
+            return super().__exit__(*details)
         finally:
             _Interruption.is_held = False
             if _Interruption.has_come:
@@ -95,39 +85,6 @@ def describe_failure(error: Exception, storage: Path) -> str:
     return text
 
 
-class Clock:
-    """How long the rest will take: as long for each turn as those before, within their limit."""
-
-    def __init__(self, stages: list[Stage], results: Results) -> None:
-        self._begin = time.monotonic()
-        self._done = 0
-        self.left = {
-            id(cell): (stage.turns * (stage.rounds - len(cell.rounds)), stage.seconds)
-            for stage in stages
-            for cell in map(results.find, stage.cells)
-            if not cell.is_complete
-        }
-        self.total = sum(turns for turns, _ in self.left.values())
-
-    def count_turn(self, cell: Cell) -> None:
-        self._done += 1
-        turns, seconds = self.left[id(cell)]
-        self.left[id(cell)] = (max(0, turns - 1), seconds)
-
-    def finish(self, cell: Cell) -> None:
-        self.left.pop(id(cell), None)
-
-    def count_done(self) -> int:
-        return self.total - sum(turns for turns, _ in self.left.values())
-
-    def describe(self) -> str:
-        if self._done == 0:
-            return ""
-        each = (time.monotonic() - self._begin) / self._done
-        seconds = sum(min(turns * each, limit + each) for turns, limit in self.left.values())
-        return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
-
-
 class Runner:
     """One run of an experiment into one file; what failed in an earlier one is measured anew."""
 
@@ -142,16 +99,17 @@ class Runner:
         for cell in results.cells:
             if cell.failure:
                 cell.forget()
-        self._clock = Clock(stages, results)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.fields[left]}"),
+            TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
+            speed_estimate_period=A_DAY,
         )
-        self._task = self._progress.add_task("", total=max(1, self._clock.total), left="")
+        rounds = sum(stage.rounds for stage in stages for _ in stage.cells)
+        self._task = self._progress.add_task("", total=rounds, completed=self._count_done())
 
     def run(self) -> None:
         """All that was measured is in the file also if something, or somebody, ends it."""
@@ -176,7 +134,9 @@ class Runner:
     def _run_round(self, stage: Stage, number: int, cells: list[Cell]) -> None:
         """Whatever happens in a cell is its own failure; what servers do at their end, is all's."""
         try:
-            with Unhurried(self._open(stage, number)) as bench:
+            with Unhurried() as stack:
+                folder = TemporaryDirectory(prefix="lab-", dir=self._storage)
+                bench = stage.open(Room(Path(stack.enter_context(folder)), number, stack))
                 for cell in cells:
                     self._show(cell)
                     self._measure(stage, bench, cell, number)
@@ -186,14 +146,6 @@ class Runner:
                 self._fail(cell, error)
                 self._keep(stage, cell)
 
-    @contextmanager
-    def _open(self, stage: Stage, number: int) -> Iterator[Bench]:
-        with (
-            TemporaryDirectory(prefix="lab-", dir=self._storage) as folder,
-            stage.open(Path(folder), number) as bench,
-        ):
-            yield bench
-
     def _measure(self, stage: Stage, bench: Bench, cell: Cell, number: int) -> None:
         begin = time.monotonic()
         try:
@@ -201,12 +153,7 @@ class Runner:
             cell.declined = entry.declined
             if entry.contestants:
                 limit = stage.seconds - cell.seconds
-
-                def after_turn() -> None:
-                    self._clock.count_turn(cell)
-                    self._show(cell)
-
-                cell.rounds.append(take_turns(entry.contestants, stage, limit, number, after_turn))
+                cell.rounds.append(take_turns(entry.contestants, stage, limit, number))
         except Exception as error:
             self._fail(cell, error)
         cell.seconds += time.monotonic() - begin
@@ -220,32 +167,25 @@ class Runner:
     def _keep(self, stage: Stage, cell: Cell) -> None:
         is_last = len(cell.rounds) >= stage.rounds or cell.seconds >= stage.seconds
         cell.is_complete = not cell.failure and (is_last or not cell.rounds)
-        self._explain(stage, cell)
+        cell.note = stage.note(cell.factors, cell.rounds) if cell.rounds else ""
         cell.load = get_load()
         self._results.write(self._path)
         if cell.is_complete or cell.failure:
-            self._clock.finish(cell)
             done = sum(cell.is_complete for cell in self._results.cells)
-            head = f"[{done} of {len(self._results.cells)}, {self._clock.describe()}]"
+            name = self._results.name_cell(cell)
+            head = f"[{done} of {len(self._results.cells)}] {name}:"
             for line in describe_cell(self._results, cell):
                 self._console.print(head, line, markup=False, highlight=False, soft_wrap=True)
         self._show(cell)
 
-    def _explain(self, stage: Stage, cell: Cell) -> None:
-        """Also what somebody ends meanwhile, as a watch: its figures are there already."""
-        if not cell.rounds:
-            cell.note = ""
-            return
-        try:
-            cell.note = stage.note(cell.factors, cell.rounds)
-        except Interrupted:
-            cell.note = stage.note(cell.factors, cell.rounds)
-            raise
-
     def _show(self, cell: Cell) -> None:
-        self._progress.update(
-            self._task,
-            completed=self._clock.count_done(),
-            description=self._results.name_cell(cell),
-            left=self._clock.describe(),
+        name, done = self._results.name_cell(cell), self._count_done()
+        self._progress.update(self._task, completed=done, description=name)
+
+    def _count_done(self) -> int:
+        """Rounds of all cells, also those that an ended cell does without."""
+        return sum(
+            stage.rounds if cell.is_complete or cell.failure else len(cell.rounds)
+            for stage in self._stages
+            for cell in map(self._results.find, stage.cells)
         )

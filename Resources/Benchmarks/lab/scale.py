@@ -6,39 +6,26 @@ with the same block of images. Sockets are tuned alike in both, by DCMTK's own s
 plugin has nothing to win.
 """
 
-import argparse
 import math
 import time
-from collections.abc import Callable, Iterator
+from argparse import Namespace
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from harness import wire
+from harness import process, wire
 from harness.images import Image, identify, make_grey_image
 from harness.orthanc import OrthancServer
-from harness.process import (
-    allow_descriptors,
-    forget_peak,
-    get_own_bytes,
-    get_peak_bytes,
-    list_children,
-)
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import read_first_match
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.overhead import NO_DELAY, SAME_SOCKETS
-from lab.processes import (
-    ClientError,
-    check_stored,
-    count_instances,
-    get_time_since,
-    read_processor_times,
-)
+from lab.processes import ClientError, check_stored, count_instances, watch_processor
 from lab.senders import Send, Target, use_http, use_storescu
 from lab.stores import copy_store
 
@@ -71,7 +58,7 @@ class NoRoomError(ClientError):
 
 
 # Makes what an axis is about at a place, and returns the load to measure there
-Prepare = Callable[[argparse.Namespace, float, OrthancServer, Path, ExitStack], Load]
+Prepare = Callable[[Namespace, float, OrthancServer, Room], Load]
 
 
 @dataclass(frozen=True)
@@ -91,30 +78,24 @@ class Axis:
     rounds: int = 1
 
 
-def load_series(arguments: argparse.Namespace, server: OrthancServer) -> Load:
+def load_series(arguments: Namespace, server: OrthancServer) -> Load:
     """CT images by one HTTP client: the load of an axis that is not about sending."""
     images = make_series("scale", arguments.images)
     return Load(use_http(server, images, 1), len(images), "PHANTOM-scale")
 
 
-def prepare_stored(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
-) -> Load:
+def prepare_stored(arguments: Namespace, place: float, server: OrthancServer, _: Room) -> Load:
     check_stored(server, int(place))  # put there before the server was started
     return load_series(arguments, server)
 
 
-def prepare_idle(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Path, stack: ExitStack
-) -> Load:
+def prepare_idle(arguments: Namespace, place: float, server: OrthancServer, room: Room) -> Load:
     for _number in range(int(place)):
-        stack.callback(wire.associate(server, b"IDLE").close)
+        room.stack.callback(wire.associate(server, b"IDLE").close)
     return load_series(arguments, server)
 
 
-def prepare_senders(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
-) -> Load:
+def prepare_senders(arguments: Namespace, place: float, server: OrthancServer, _: Room) -> Load:
     """The same images at each place, as many as give each sender two."""
     senders = int(place)
     images = make_series("scale", max(arguments.images, 2 * int(max(arguments.senders))))
@@ -122,9 +103,7 @@ def prepare_senders(
     return Load(send, len(images), "PHANTOM-scale")
 
 
-def prepare_size(
-    arguments: argparse.Namespace, place: float, server: OrthancServer, folder: Path, *_: object
-) -> Load:
+def prepare_size(arguments: Namespace, place: float, server: OrthancServer, room: Room) -> Load:
     size = place * 1e6
     meminfo = Path("/proc/meminfo").read_text("ascii")
     available = 1024 * int(read_first_match(r"^MemAvailable:\s*(\d+)", meminfo))
@@ -133,6 +112,7 @@ def prepare_size(
     frames = round(size / FRAME_BYTES)
     rows = FRAME_ROWS if frames else int((size / 2) ** 0.5)
     images = []
+    folder = room.folder / "images"
     folder.mkdir(exist_ok=True)
     for number in range(max(1, min(arguments.images, int(BLOCK_BYTES / size)))):
         path = folder / f"{number:04}.dcm"
@@ -186,7 +166,7 @@ class Callers:
         return time.monotonic() - begin
 
 
-def prepare_peers(_: argparse.Namespace, place: float, server: OrthancServer, *__: object) -> Load:
+def prepare_peers(_: Namespace, place: float, server: OrthancServer, __: Room) -> Load:
     callers = Callers(server, int(place))
     callers.make_known()
     return Load(callers.send, NAMES, PATIENT)
@@ -212,78 +192,68 @@ AXES = {
 
 def get_memory(pid: int) -> int:
     """The server's peak, and what the processes that it has started have for themselves."""
-    memory = get_peak_bytes(pid)
-    for child in list_children(pid):
+    memory = process.get_peak_bytes(pid)
+    for child in process.list_children(pid):
         with suppress(OSError):  # it has ended meanwhile
-            memory += get_own_bytes(child)
+            memory += process.get_own_bytes(child)
     return memory
 
 
 def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
     before = count_instances(server)
-    forget_peak(server.pid)
-    used = read_processor_times(server.pid)
+    process.forget_peak(server.pid)
+    processor = watch_processor(server.pid)
     seconds = load.send()
-    processor = get_time_since(used, server.pid)
+    used = processor()
     memory = get_memory(server.pid)
     check_stored(server, before + load.count)
     server.request("DELETE", f"/patients/{identify(load.patient)}").raise_for_status()
     check_stored(server, before)
     figures = {
         "throughput": load.count / seconds,
-        "processor time": processor / load.count * 1000,
+        "processor time": used / load.count * 1000,
         "memory": memory / 1e6,
     }
     if has_plugin:
-        used = read_processor_times(server.pid)
+        processor = watch_processor(server.pid)
         server.get("/perf/metrics").raise_for_status()
-        figures[SCRAPE] = 1000 * get_time_since(used, server.pid)
+        figures[SCRAPE] = 1000 * processor()
     return figures
 
 
-@contextmanager
-def open_pair(
-    arguments: argparse.Namespace, name: str, place: float, folder: Path, number: int
-) -> Iterator[Bench]:
+def open_pair(arguments: Namespace, name: str, place: float, room: Room) -> Bench:
     """Both servers, started anew; who is started first changes from round to round."""
     perf = {**SAME_SOCKETS, "MaximumPeers": arguments.maximum_peers}
     kinds: dict[str, dict[str, Any]] = {
         WITHOUT: {},
         WITH: {"plugins": [arguments.plugin], "perf": perf},
     }
+    room.enter(process.allow_descriptors(DESCRIPTORS))
+    servers: dict[str, OrthancServer] = {}
+    for who in list(kinds) if room.number % 2 == 0 else reversed(kinds):
+        home = room.folder / ("with" if who == WITH else "without")
+        if name == "stored":
+            copy_store(int(place), home / "storage")
+        server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
+        servers[who] = room.enter(server)
 
-    with allow_descriptors(DESCRIPTORS), ExitStack() as stack:
-        servers: dict[str, OrthancServer] = {}
-        problem = ""
-        try:
-            for who in list(kinds) if number % 2 == 0 else reversed(kinds):
-                home = folder / ("with" if who == WITH else "without")
-                if name == "stored":
-                    copy_store(int(place), home / "storage", arguments.fill_seconds)
-                server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
-                servers[who] = stack.enter_context(server)
-        except ClientError as error:
-            problem = str(error)
+    def enter(_: Factors) -> Entry:
+        contestants = {}
+        for who in kinds:
+            server = servers[who]
+            try:
+                load = AXES[name].prepare(arguments, place, server, room)
+            except NoRoomError as error:
+                return Entry({}, {f"{place:g} {AXES[name].unit}": str(error)})
+            contestants[who] = partial(measure, server, load, who == WITH)
+        for measure_once in contestants.values():
+            measure_once()  # to warm up
+        return Entry(contestants)
 
-        def enter(_: Factors) -> Entry:
-            if problem:
-                raise ClientError(problem)
-            contestants = {}
-            for who in kinds:
-                server = servers[who]
-                try:
-                    load = AXES[name].prepare(arguments, place, server, folder / "images", stack)
-                except NoRoomError as error:
-                    return Entry({}, {f"{place:g} {AXES[name].unit}": str(error)})
-                contestants[who] = partial(measure, server, load, who == WITH)
-            for measure_once in contestants.values():
-                measure_once()  # to warm up
-            return Entry(contestants)
-
-        yield enter
+    return enter
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     # Each place has servers of its own: what one leaves in their memory is not the next one's
     return [
         Stage(
@@ -298,42 +268,24 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--axes", nargs="+", choices=AXES, default=list(AXES))
-    for name, axis in AXES.items():
-        add(
-            f"--{name}",
-            type=float,
-            nargs="+",
-            default=axis.places,
-            help=f"{axis.unit}, {axis.question}",
-        )
-    add("--images", type=int, default=25, help="in each block")
-    add("--fill-seconds", type=float, default=600, help="to make a store, once; it is kept")
-    add("--maximum-peers", type=int, default=256, help="names that the plugin tells apart")
-    add(
-        "--rounds", type=int, default=6, help="with servers started anew; twice as many of `stored`"
-    )
-    add_plan(command, 8, 300)
-
-
 EXPERIMENT = Experiment(
     "how cost grows with what is stored, peers, associations, sizes and senders",
-    add_options,
+    [
+        Option("--axes", list(AXES), choices=AXES),
+        *(
+            Option(f"--{name}", it.places, f"{it.unit}, {it.question}", it.quick, kind=float)
+            for name, it in AXES.items()
+        ),
+        Option("--images", 25, "in each block", 6),
+        Option("--maximum-peers", 256, "names that the plugin tells apart"),
+        Option("--rounds", 6, "with servers started anew; twice as many of `stored`", 1),
+        *make_plan(8, 300, (2, 6)),
+    ],
     make_stages,
     {
         "throughput": Figure("instances/s"),
         "processor time": Figure("ms/instance"),
         "memory": Figure("MB, the peak"),
         SCRAPE: Figure("ms of processor time", is_compared=False),
-    },
-    {
-        **{name: axis.quick for name, axis in AXES.items()},
-        "images": 6,
-        "rounds": 1,
-        "turns": 2,
-        "seconds": 6,
-        "fill_seconds": 30,
     },
 )

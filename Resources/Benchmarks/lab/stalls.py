@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
 
-import argparse
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import socket
+import time
+from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,31 +12,23 @@ from tempfile import TemporaryDirectory
 
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
-from harness.metrics import scrape
+from harness.metrics import STALLS, scrape
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
+from harness.sockets import read_options, show
 from harness.tuning import tune_sockets
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.kinds import describe_kind
-from lab.options import ROOT, add_plan, make_series
+from lab import senders
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
+from lab.options import Option, make_plan, make_series
 from lab.processes import check_images, count_instances
-from lab.senders import (
-    Send,
-    Target,
-    use_dicom_rs,
-    use_http,
-    use_orthanc,
-    use_pynetdicom,
-    use_storescu,
-)
+from lab.senders import Send, Target, use_http, use_orthanc, use_storescu
 
-STALLS = "orthanc_perf_stalls_total"
 STALL_SECONDS = "orthanc_perf_stall_seconds_total"
+
+ACCEPT_SECONDS = 1  # until DCMTK has accepted a connection, and set its options
 
 STOCK, TUNED = "preset stock", "preset tuned"
 PRESETS = {STOCK: "stock", TUNED: "tuned"}
-
-DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
 
 SCENARIOS = {
     "pynetdicom": "pynetdicom → Orthanc",
@@ -57,29 +50,23 @@ def name_storescu(senders: int) -> str:
     return f"{senders} storescu → Orthanc"
 
 
+@dataclass
 class Site:
     """The tested server, with the plugin, and an Orthanc as it comes that sends to it."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        arguments: argparse.Namespace,
-        program: Path,
-        images: list[Image],
-        folder: Path,
-    ) -> None:
-        self._arguments = arguments
-        self._program = program
-        self.images = images
-        self._certificate = make_certificate(folder) if arguments.tls else None
+    arguments: Namespace
+    program: Path
+    images: list[Image]
+    room: Room
+
+    def __post_init__(self) -> None:
+        has_tls = self.arguments.tls
+        self._certificate = make_certificate(self.room.folder) if has_tls else None
         tls = self._certificate.get_dcmtk_arguments() if self._certificate else []
-        receiver = stack.enter_context(StoreScp(find_free_port(), *tls))
-        self.tested = stack.enter_context(
-            self._make_server(folder / "tested", [arguments.plugin], "storescp", receiver.port)
-        )
-        self.plain = stack.enter_context(
-            self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
-        )
+        receiver = self.room.enter(StoreScp(find_free_port(), *tls))
+        plugins = [self.arguments.plugin]
+        self.tested = self._start("tested", plugins, "storescp", receiver.port)
+        self.plain = self._start("plain", [], "tested", self.tested.dicom_port)
 
     def enter(self, factors: Factors) -> Entry:
         name = factors["Scenario"]
@@ -94,14 +81,13 @@ class Site:
         count = len(self.images)
         receive = partial(Scenario, prepare=self.tested.delete_all)
         ways = {
-            name_storescu(senders): lambda senders=senders: receive(use_storescu(target, senders))
-            for senders in self._arguments.senders
+            name_storescu(number): lambda number=number: receive(use_storescu(target, number))
+            for number in self.arguments.senders
         }
-        dicom_rs = self._arguments.dicom_rs
         return {
             **ways,
-            SCENARIOS["pynetdicom"]: lambda: receive(use_pynetdicom(target)),
-            SCENARIOS["dicom-rs"]: lambda: receive(use_dicom_rs(dicom_rs, target)),
+            SCENARIOS["pynetdicom"]: lambda: receive(senders.use_pynetdicom(target)),
+            SCENARIOS["dicom-rs"]: lambda: receive(senders.use_dicom_rs(target)),
             SCENARIOS["orthanc"]: lambda: receive(
                 use_orthanc(self._fill(self.plain), "tested", count)
             ),
@@ -113,20 +99,18 @@ class Site:
     def _find_obstacle(self) -> str | None:
         if self._certificate is not None:
             return "dicom-storescu is installed without TLS"
-        if not self._arguments.dicom_rs.exists():
-            return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
-        return None
+        return senders.find_dicom_rs_obstacle()
 
-    def _make_server(
-        self, folder: Path, plugins: list[Path], modality: str, port: int
-    ) -> OrthancServer:
+    def _start(self, name: str, plugins: list[Path], modality: str, port: int) -> OrthancServer:
         certificate: Certificate | None = self._certificate
         options = certificate.get_dicom_options() if certificate is not None else {}
         # pynetdicom's sender shows no certificate
         options["DicomTlsRemoteCertificateRequired"] = False
         remote = describe_modality(port, modality.upper(), certificate is not None)
         options["DicomModalities"] = {modality: remote}
-        return OrthancServer(folder, plugins=plugins, options=options, program=self._program)
+        folder, program = self.room.folder / name, self.program
+        server = OrthancServer(folder, plugins=plugins, options=options, program=program)
+        return self.room.enter(server)
 
     def _fill(self, server: OrthancServer) -> OrthancServer:
         if count_instances(server) != len(self.images):
@@ -150,12 +134,25 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
     }
 
 
-@contextmanager
-def open_site(
-    arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
-    with ExitStack() as stack:
-        yield Site(stack, arguments, program, images, folder).enter
+def open_site(arguments: Namespace, program: Path, images: list[Image], room: Room) -> Bench:
+    return Site(arguments, program, images, room).enter
+
+
+def has_nagle(server: OrthancServer) -> bool:
+    """Whether Nagle's algorithm is on for the DICOM connections of a server without the plugin."""
+    with socket.create_connection(("127.0.0.1", server.dicom_port)):
+        time.sleep(ACCEPT_SECONDS)
+        shown = show(server, own_port=server.dicom_port)
+        return not read_options(server, shown.fd).no_delay
+
+
+def describe_kind(server: OrthancServer) -> str:
+    """Where its DCMTK comes from, and what that does to sockets."""
+    version = server.get_json("/system")["Version"]
+    maps = Path(f"/proc/{server.pid}/maps").read_text("utf-8", "replace")
+    dcmtk = "a shared library" if "/libdcmnet.so" in maps else "part of it"
+    nagle = "on" if has_nagle(server) else "off"
+    return f"Orthanc {version} (DCMTK is {dcmtk}; Nagle's algorithm is {nagle} as it comes)"
 
 
 def name_kinds(programs: list[Path]) -> list[str]:
@@ -171,7 +168,7 @@ def name_kinds(programs: list[Path]) -> list[str]:
     return names
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("stalls", arguments.images)
     programs = [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]]
     storescu = [*map(name_storescu, arguments.senders)]
@@ -188,26 +185,21 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    names = ["storescu", *SCENARIOS]
-    add("--scenarios", nargs="+", choices=names, default=names)
-    add("--images", type=int, default=200, help="in each run")
-    add("--senders", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="parallel storescu")
-    add("--tls", action="store_true", help="DICOM over TLS")
-    add("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
-    add("--orthanc", action="append", type=Path, help="Orthanc's program; several in turn")
-    add_plan(command, 6, 120)
-
-
+CHOICES = ["storescu", *SCENARIOS]
 EXPERIMENT = Experiment(
     "transfers with stock and with tuned sockets",
-    add_options,
+    [
+        Option("--scenarios", CHOICES, choices=CHOICES),
+        Option("--images", 200, "in each run", 20),
+        Option("--senders", [1, 2, 4, 8, 16], "parallel storescu", [1, 4]),
+        Option("--tls", False, "DICOM over TLS"),
+        Option("--orthanc", None, "a program; several in turn", kind=Path, action="append"),
+        *make_plan(6, 120, (3, 15)),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "stalls": Figure("an image", is_compared=False),
         "time in stalls": Figure("ms an image", is_compared=False),
     },
-    {"images": 20, "senders": [1, 4], "turns": 3, "seconds": 15},
 )

@@ -8,17 +8,15 @@ series a study, one study a patient.
 
 import shutil
 import subprocess
-import time
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.clients import upload
 from harness.images import make_grey_image
 from harness.orthanc import OrthancServer
 from lab.options import ROOT
 from lab.processes import ClientError, check_stored, count_instances
+from lab.senders import post_all
 
 KEPT = ROOT / "build" / "stores"
 VERSION = 1  # to be changed with the images
@@ -27,7 +25,7 @@ UIDS = "1.2.826.0.1.3680043.8.498.1"
 ROWS = 16
 IN_SERIES = 50
 CLIENTS = 2
-AT_ONCE = 1000  # images, between two looks at the clock
+AT_ONCE = 1000  # images in memory
 
 
 class SmallImages:
@@ -52,33 +50,24 @@ class SmallImages:
         return f"STORED-{group}", uids
 
 
-def copy_store(count: int, target: Path, seconds: float) -> None:
-    """Makes the storage folder of a server; raises ClientError if making the store takes longer."""
+def copy_store(count: int, target: Path) -> None:
+    """Makes the storage folder of a server."""
     target.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        ["cp", "-r", f"{keep_store(count, target.parent, seconds)}/.", target], check=True
-    )
+    subprocess.run(["cp", "-r", f"{keep_store(count, target.parent)}/.", target], check=True)
 
 
-def keep_store(count: int, scratch: Path, seconds: float) -> Path:
+def keep_store(count: int, scratch: Path) -> Path:
     KEPT.mkdir(parents=True, exist_ok=True)
     kept = find_kept()
-    if count in kept:
-        return kept[count]
-    begin = max((size for size in kept if size < count), default=0)
-    with TemporaryDirectory(prefix="store-", dir=scratch) as name:
-        folder = Path(name)
-        if begin:
-            shutil.copytree(kept[begin], folder / "storage")
-        print(f"A store of {count} images is made from one of {begin}, once", flush=True)
-        reached = grow(folder, begin, count, seconds)
-        if reached > begin:
-            save(folder / "storage", reached)
-    if reached < count:
-        raise ClientError(
-            f"{reached} of {count} images were stored after {seconds:.0f} s (--fill-seconds);"
-            " the next run goes on"
-        )
+    if count not in kept:
+        begin = max((size for size in kept if size < count), default=0)
+        with TemporaryDirectory(prefix="store-", dir=scratch) as name:
+            folder = Path(name)
+            if begin:
+                shutil.copytree(kept[begin], folder / "storage")
+            print(f"A store of {count} images is made from one of {begin}, once", flush=True)
+            grow(folder, begin, count)
+            save(folder / "storage", count)
     return find_kept()[count]
 
 
@@ -100,22 +89,14 @@ def save(storage: Path, count: int) -> None:
             partial.rename(target)
 
 
-def grow(folder: Path, begin: int, end: int, seconds: float) -> int:
-    """Adds images up to that number; how many there are when time is up."""
+def grow(folder: Path, begin: int, end: int) -> None:
+    """Adds images up to that number."""
     images = SmallImages()
-    deadline = time.monotonic() + seconds
-    reached = begin
     # Nothing is lost by power cuts here
     with OrthancServer(folder, options={"SyncStorageArea": False}) as server:
         if (found := count_instances(server)) != begin:
             raise ClientError(f"the kept store has {found} images, not {begin}: remove {KEPT}")
         for first in range(begin, end, AT_ONCE):
-            if time.monotonic() > deadline:
-                break
-            reached = min(end, first + AT_ONCE)
-            contents: Iterator[bytes] = map(images.make, range(first, reached))
-            refused = [answer for answer in upload(server, contents, CLIENTS) if answer[0] != 200]
-            if refused:
-                raise ClientError(f"Orthanc answered {refused[0]}")
-        check_stored(server, reached)
-    return reached
+            numbers = range(first, min(end, first + AT_ONCE))
+            post_all(server, map(images.make, numbers), CLIENTS)
+        check_stored(server, end)

@@ -15,11 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from lab.cells import Answer, Factors, Figures
-from lab.charts import COLOURS, SETTINGS, WIDTH, Charts
+from lab.charts import COLOURS, MARKS, Charts, draw_chart
 from lab.report import format_number, format_table, format_values
 from lab.results import Cell, Results
 
@@ -30,7 +29,6 @@ Place = Callable[[Mapping[str, Any], Factors, str], tuple[str, str] | None]
 Rows = dict[str, dict[str, list[float]]]
 
 STYLES = ("-", ":", "--", "-.")
-MARKS = "osD^v"
 PANEL_HEIGHT = 5.0  # inches
 
 
@@ -96,9 +94,7 @@ class Table:
         """A colour for each group of rows, a style for each row in it; published ones are stars."""
         groups = list(dict.fromkeys(map(name_group, rows)))
         seen = dict.fromkeys(groups, 0)
-        with plt.rc_context(SETTINGS):
-            height = PANEL_HEIGHT + 0.11 * len(rows)
-            chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        with draw_chart(path, PANEL_HEIGHT + 0.11 * len(rows)) as (chart, axes):
             for row, figures in rows.items():
                 group, number = groups.index(name_group(row)), seen[name_group(row)]
                 seen[name_group(row)] += 1
@@ -123,8 +119,6 @@ class Table:
             axes.set_title(f"{results.experiment}, {results.date}")
             axes.grid(alpha=0.3)
             chart.legend(loc="outside lower center", ncols=2, fontsize=7, handlelength=4)
-            chart.savefig(path, format="svg", metadata={"Date": None})
-            plt.close(chart)
 
 
 def name_group(row: str) -> str:

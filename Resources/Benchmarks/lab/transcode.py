@@ -6,12 +6,9 @@ memory to memory, and in processor time, which stays where others use the machin
 of all threads, and of the engine's process.
 """
 
-import argparse
-import subprocess
 import warnings
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,9 +16,10 @@ from pathlib import Path
 import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
+from harness.process import run
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
 from lab.machine import describe_file, describe_packages
-from lab.options import add_plan, make_series
+from lab.options import Option, make_plan, make_series
 from lab.processes import ClientError
 from lab.transcoding import TARGETS
 
@@ -44,7 +42,7 @@ def transcode(
     program: Path, engine: str, target: str, files: list[Path], milliseconds: int
 ) -> dict[str, Encoding]:
     command = [program, "--time", str(milliseconds), engine, TARGETS[target], *files]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    finished = run(command, timeout=TIMEOUT)
     if finished.returncode != 0:
         raise ClientError(f"{engine}: {finished.stderr[-500:]}")
     encodings = {}
@@ -72,7 +70,7 @@ def measure(
     }
 
 
-def find_program(arguments: argparse.Namespace) -> Path:
+def find_program(arguments: Namespace) -> Path:
     return arguments.plugin.parent / "TranscodeFiles"
 
 
@@ -87,7 +85,7 @@ def describe(reasons: dict[str, str]) -> str:
     return "; ".join(parts)
 
 
-def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: Factors) -> Entry:
+def enter(arguments: Namespace, sets: dict[str, list[Path]], factors: Factors) -> Entry:
     """The engines that transcode any of the files; measured are those that all of these do."""
     files, target = sets[factors["Files"]], factors["Target"]
     program = find_program(arguments)
@@ -131,18 +129,15 @@ def has_pixels(path: Path) -> bool:
         return False
 
 
-@contextmanager
-def open_bench(
-    arguments: argparse.Namespace, sets: dict[str, list[Path]], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_bench(arguments: Namespace, sets: dict[str, list[Path]], room: Room) -> Bench:
     prepared = {
-        name: prepare(files, folder / f"files-{number}")
+        name: prepare(files, room.folder / f"files-{number}")
         for number, (name, files) in enumerate(sets.items())
     }
-    yield partial(enter, arguments, prepared)
+    return partial(enter, arguments, prepared)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     if arguments.files is None:
         series = [image.path for image in make_series("transcode", arguments.images)]
         sets = {MADE: series, REAL: list_pydicom_files()}
@@ -154,33 +149,29 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--files", type=Path, help="a folder of DICOM files, instead of made and pydicom's ones"
-    )
-    command.add_argument("--images", type=int, default=10, help="of the made series")
-    command.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
-    command.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
-    add_plan(command, 7, 120)
-
-
-def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+def describe_here(arguments: Namespace) -> dict[str, str]:
     """What is measured is that program, not the plugin beside it."""
     program = find_program(arguments)
     measured = describe_file(program) if program.exists() else "not built"
     return {program.name: measured, **describe_packages("libgdcm3.0")}
 
 
+FOLDER = "a folder of DICOM files, instead of made and pydicom's ones"
 EXPERIMENT = Experiment(
     "engines and transfer syntaxes on a folder of files: speed, ratio, what is declined",
-    add_options,
+    [
+        Option("--files", None, FOLDER, kind=Path),
+        Option("--images", 10, "of the made series", 2),
+        Option("--targets", list(TARGETS), choices=TARGETS),
+        Option("--engines", ENGINES, choices=ENGINES),
+        Option("--milliseconds", 30, "for each file, at least", 1),
+        *make_plan(7, 120, (2, 10)),
+    ],
     make_stages,
     {
         "speed": Figure("MB/s of processor time"),
         "ratio": Figure("", is_compared=False),
         "files": Figure("", is_compared=False),
     },
-    {"images": 2, "milliseconds": 1, "turns": 2, "seconds": 10},
     facts=describe_here,
 )

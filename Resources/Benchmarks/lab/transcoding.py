@@ -5,26 +5,17 @@ One server with the plugin and tuned sockets holds all contestants but one: Orth
 IngestTranscoding can only be configured, so that it gets a server of its own for each target.
 """
 
-import argparse
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from argparse import Namespace
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.options import add_plan, make_series
-from lab.processes import (
-    ClientError,
-    check_stored,
-    check_syntax,
-    get_time_since,
-    read_processor_times,
-)
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Room, Stage
+from lab.options import Option, make_plan, make_series
+from lab.processes import ClientError, check_stored, check_syntax, watch_processor
 from lab.senders import Target, use_storescu
 
 TARGETS = {
@@ -58,16 +49,6 @@ class Store:
         answer = self.server.request("PUT", "/perf/tuning", json=tuning)
         return None if answer.ok else "the engine does not write it, or is not there"
 
-    def check(self, images: int) -> None:
-        """All are stored, and an instance is what it ought to be."""
-        check_stored(self.server, images)
-        check_syntax(self.server, self.stored_as)
-
-    def find_transcode_time(self, images: int) -> float:
-        """The phase's median, in seconds; Orthanc's own transcoding is none of the phases."""
-        latest = self.server.get_json(f"/perf/instances?limit={images}")
-        return median(instance["Phases"].get("Transcode", 0) for instance in latest)
-
 
 def measure(store: Store, images: list[Image], senders: int) -> Figures:
     """One series stored; the processor time is Orthanc's and that of the engines' processes."""
@@ -76,14 +57,18 @@ def measure(store: Store, images: list[Image], senders: int) -> Figures:
     problem = store.switch()
     if problem is not None:
         raise ClientError(problem)
-    before = read_processor_times(server.pid)
+    processor = watch_processor(server.pid)
     seconds = use_storescu(Target(server.dicom_port, images), senders)()
-    processor = get_time_since(before, server.pid)
-    store.check(len(images))
+    used = processor()
+    check_stored(server, len(images))
+    check_syntax(server, store.stored_as)
+    # Orthanc's own transcoding is none of the phases
+    latest = server.get_json(f"/perf/instances?limit={len(images)}")
+    seen = median(instance["Phases"].get("Transcode", 0) for instance in latest)
     return {
         "throughput": len(images) / seconds,
-        "processor time": processor / len(images) * 1000,
-        'phase "transcode"': store.find_transcode_time(len(images)) * 1000,
+        "processor time": used / len(images) * 1000,
+        'phase "transcode"': seen * 1000,
     }
 
 
@@ -113,49 +98,43 @@ def enter(
     return Entry(contestants, declined)
 
 
-@contextmanager
-def open_bench(
-    plugin: Path, target: str, engines: list[str], images: list[Image], folder: Path, _: int
-) -> Iterator[Bench]:
+def open_bench(arguments: Namespace, target: str, images: list[Image], room: Room) -> Bench:
     """Of Orthanc's own transcoding by its own DCMTK, the plugin only serves the sockets."""
     options = {"IngestTranscoding": TARGETS[target], "BuiltinDecoderTranscoderOrder": "Before"}
-    with ExitStack() as stack:
-        tested = stack.enter_context(OrthancServer(folder / "tested", plugins=[plugin]))
-        own = None
-        if target in WRITTEN_BY_ORTHANC:
-            own = OrthancServer(folder / "own", plugins=[plugin], options=options)
-            stack.enter_context(own)
-        yield partial(enter, tested, own, engines, images)
+    plugins = [arguments.plugin]
+    tested = room.enter(OrthancServer(room.folder / "tested", plugins=plugins))
+    own = None
+    if target in WRITTEN_BY_ORTHANC:
+        own = OrthancServer(room.folder / "own", plugins=plugins, options=options)
+        room.enter(own)
+    return partial(enter, tested, own, arguments.engines, images)
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     images = make_series("transcoding", arguments.images)
     stages = []
     for target in arguments.targets:
         cells = [
             {"Target": target, "Senders": f"{senders} storescu"} for senders in arguments.senders
         ]
-        bench = partial(open_bench, arguments.plugin, target, arguments.engines, images)
+        bench = partial(open_bench, arguments, target, images)
         stages.append(Stage(cells, bench, arguments.turns, arguments.seconds))
     return stages
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
-    command.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    command.add_argument("--images", type=int, default=100, help="in each run")
-    command.add_argument("--senders", type=int, nargs="+", default=[1, 4], help="parallel storescu")
-    add_plan(command, 6, 120, "--rounds")
-
-
 EXPERIMENT = Experiment(
     "ingest as received and transcoded",
-    add_options,
+    [
+        Option("--targets", list(TARGETS), choices=TARGETS),
+        Option("--engines", ENGINES, choices=ENGINES),
+        Option("--images", 100, "in each run", 10),
+        Option("--senders", [1, 4], "parallel storescu", [1]),
+        *make_plan(6, 120, (2, 20), "--rounds"),
+    ],
     make_stages,
     {
         "throughput": Figure("images/s"),
         "processor time": Figure("ms/image"),
         'phase "transcode"': Figure("ms an image", is_compared=False),
     },
-    {"images": 10, "senders": [1], "turns": 2, "seconds": 20},
 )

@@ -9,40 +9,32 @@ received" is the same Orthanc without. Speeds are those of the images as they we
 sent counts.
 """
 
-import argparse
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
+from lab import wan_site
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Room, Rounds, Stage, Turn
 from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
-from lab.options import add_plan
+from lab.options import Option, make_plan
 from lab.stalls import STOCK, TUNED
 from lab.tables import Table, show
-from lab.wan_site import (
-    CIFS,
-    DICOM,
-    FILES,
-    FORWARD,
-    FTP,
-    HTTP,
-    HTTPS,
-    PLAIN,
-    PROTOCOLS,
-    SENDERS,
-    SEVERAL,
-    Findings,
-    Site,
-)
+from lab.wan_site import CIFS, DICOM, FILES, FORWARD, FTP, HTTP, PLAIN, SENDERS, SEVERAL, Findings
 
 NEAREST = 0.1  # ms
-REPORTED = [DICOM, HTTPS, FTP, FILES, CIFS]  # protocols that report 004 has at each distance
+TRIPS_MS = [NEAREST, 5, 25, 50, 100, 200, 400, 800]
+REPORTED = [
+    DICOM,
+    wan_site.HTTPS,
+    FTP,
+    FILES,
+    CIFS,
+]  # protocols that report 004 has at each distance
 FEW = [DICOM, HTTP, FTP]  # of lines that are other than in distance
 KEPT = [DICOM, HTTP]  # of these, whose connections live long enough for congestion control
 OF_BUFFERS = [*FEW, FORWARD, CIFS]  # of which a fixed buffer is the limit
@@ -52,13 +44,13 @@ NOISE = 0.05  # of a ratio: what is less is no difference that anybody would not
 FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
 
 # What is measured: the whole plan, or what of it has a JSON of its own beside report 004's page
-ALL, FIXED = "all", "fixed"
+ALL, FIXED = LINES = ("all", "fixed")
 
 # Report 004, tables 3 and 4: Mb/s by round trip in ms, with an MTU of 1500; of HTTP it had a file
 # server, of CIFS two sizes of its server's buffers
 PUBLISHED = {
     DICOM: {0.1: 85.8, 25: 9.39, 50: 4.95, 100: 2.55, 200: 1.05, 400: 0.522, 800: 0.301},
-    HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
+    wan_site.HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
     FTP: {0.1: 41.0, 25: 7.51, 50: 3.95, 100: 2.02, 200: 1.05, 400: 0.539, 800: 0.279},
     FILES: {0.1: 237, 25: 9.73, 50: 7.47, 100: 4.30, 200: 2.26, 400: 1.12, 800: 0.589},
 }
@@ -68,22 +60,17 @@ CIFS_PUBLISHED = {
 }
 
 
-@contextmanager
-def open_site(
-    arguments: argparse.Namespace, line: Line, findings: Findings, folder: Path, _: int
-) -> Iterator[Bench]:
+def open_site(arguments: Namespace, line: Line, findings: Findings, room: Room) -> Bench:
     known = list_congestion_controls()
     obstacle = find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
     if line.congestion not in known:
         obstacle = f"this kernel has {', '.join(known)}"
     if obstacle:
-        yield lambda factors: Entry({}, {factors["Protocol"]: obstacle})
-        return
-    with ExitStack() as stack:
-        yield Site(stack, arguments, line, findings, folder).enter
+        return lambda factors: Entry({}, {factors["Protocol"]: obstacle})
+    return wan_site.Site(arguments, line, findings, room).enter
 
 
-def list_lines(arguments: argparse.Namespace) -> list[Line]:
+def list_lines(arguments: Namespace) -> list[Line]:
     options = vars(arguments)
     base = make_usual(options, arguments.base / 1000)
     trips = [make_usual(options, trip / 1000) for trip in arguments.round_trips]
@@ -107,7 +94,7 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     return list(dict.fromkeys([*trips, *controls, *losses, *mtus, *buffers]))
 
 
-def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+def make_stages(arguments: Namespace) -> list[Stage]:
     stages = []
     for line in list_lines(arguments):
         protocols = list_protocols(arguments, line)
@@ -126,7 +113,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
+def list_protocols(arguments: Namespace, line: Line) -> list[str]:
     """Those that were asked for; or all along the round trips, but few where they take long.
 
     Several associations are only for lines as long as the base or longer; fixed buffers on lines of
@@ -147,10 +134,10 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     if line.round_trip > base:
         long = [name for name, trip in FARTHEST.items() if line.round_trip <= trip]
         return [*REPORTED, *long]
-    return [name for name in PROTOCOLS if line.round_trip == base or name not in SENDERS]
+    return [name for name in wan_site.PROTOCOLS if line.round_trip == base or name not in SENDERS]
 
 
-def count_turns(arguments: argparse.Namespace, line: Line) -> int:
+def count_turns(arguments: Namespace, line: Line) -> int:
     """More where it is chance what is lost, fewer where one turn is as long as the other."""
     if line.loss:
         return arguments.loss_turns
@@ -225,47 +212,39 @@ SHARES = Table(
 LOSS = Table("Loss and congestion control", "Mb/s", place_loss, has_ranges=True)
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("--base", type=float, default=50, help="round trip of the base line, ms")
-    trips = [NEAREST, 5, 25, 50, 100, 200, 400, 800]
-    add("--round-trips", type=float, nargs="*", default=trips, help="ms")
-    add("--losses", type=float, nargs="*", default=[0.1], help="per cent")
-    add("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
-    add("--buffers", nargs="*", default=[AUTO, "16384", "65536"], help="bytes, or auto")
-    add("--congestion", nargs="+", default=["cubic", "bbr"])
-    add(
-        "--protocols",
-        nargs="+",
-        choices=PROTOCOLS,
-        help="on every line; by itself, all up to the base's length, and few on the other lines",
-    )
-    add(
-        "--lines",
-        choices=(ALL, FIXED),
-        default=ALL,
-        help="fixed: of the whole plan only fixed buffers with Orthanc at both ends and with CIFS,"
-        " and several associations",
-    )
-    add("--rate", type=float, default=155, help="what lines carry, Mb/s")
-    add("--lan-rate", type=float, default=1000, help="the same of those below 1 ms, Mb/s")
-    add("--images", type=int, default=50, help="at most, in each transfer")
-    add("--transfer-seconds", type=float, default=1, help="for each transfer, about, as predicted")
-    add("--least-images", type=int, default=28, help="in each transfer, as far as the next permits")
-    add("--longest-seconds", type=float, default=6.5, help="as predicted, for the least images")
-    add("--loss-seconds", type=float, default=20, help="for each transfer with loss, as predicted")
-    add("--loss-turns", type=int, default=5, help="on lines that lose packets")
-    add_plan(command, 3, 150)
-
-
-def describe_here(_: argparse.Namespace) -> dict[str, str]:
+def describe_here(_: Namespace) -> dict[str, str]:
     packages = describe_packages("curl", "nginx", "vsftpd", "samba", "vde2")
     return {"Lines": "netem" if has_netem() else "vde2", **packages}
 
 
 EXPERIMENT = Experiment(
     "CT images over a wide area network, by DICOM, HTTP and FTP, stock and tuned",
-    add_options,
+    [
+        Option("--base", 50, "round trip of the base line, ms", 10, kind=float),
+        Option("--round-trips", TRIPS_MS, "ms", [NEAREST, 10], kind=float, nargs="*"),
+        Option("--losses", [0.1], "per cent", [], nargs="*"),
+        Option("--mtus", [VDE_MTU, 9000], "", [], nargs="*"),
+        Option("--buffers", [AUTO, "16384", "65536"], "bytes, or auto", ["65536"], nargs="*"),
+        Option("--congestion", ["cubic", "bbr"], "", ["cubic"]),
+        Option(
+            "--protocols",
+            None,
+            "on every line; by itself, all up to the base's length, and few on the other lines",
+            [*FEW, FORWARD],
+            wan_site.PROTOCOLS,
+            nargs="+",
+        ),
+        Option("--lines", ALL, "fixed: with fixed buffers, and several associations", None, LINES),
+        Option("--rate", 155, "what lines carry, Mb/s", kind=float),
+        Option("--lan-rate", 1000, "the same of those below 1 ms, Mb/s", kind=float),
+        Option("--images", 50, "at most, in each transfer", 30),
+        Option("--transfer-seconds", 1, "for each transfer, as predicted", 0.5, kind=float),
+        Option("--least-images", 28, "in each transfer, as far as the next permits"),
+        Option("--longest-seconds", 6.5, "as predicted, for the least images", 0.5),
+        Option("--loss-seconds", 20, "for each with loss, as predicted", kind=float),
+        Option("--loss-turns", 5, "on lines that lose packets"),
+        *make_plan(3, 150, (2, 3)),
+    ],
     make_stages,
     {
         "speed": Figure("Mb/s", is_drawn=False),
@@ -277,20 +256,6 @@ EXPERIMENT = Experiment(
         "prediction": Figure("Mb/s", is_compared=False),
         "Mathis": Figure("Mb/s", is_compared=False),
         "advisor": Figure("Mb/s", is_compared=False),
-    },
-    {
-        "base": 10,
-        "round_trips": [NEAREST, 10],
-        "losses": [],
-        "mtus": [],
-        "buffers": ["65536"],
-        "congestion": ["cubic"],
-        "protocols": [*FEW, FORWARD],
-        "transfer_seconds": 0.5,
-        "longest_seconds": 0.5,
-        "images": 30,
-        "turns": 2,
-        "seconds": 3,
     },
     answer=show([TRIPS, SHARES, LOSS]),
     facts=describe_here,

@@ -2,10 +2,9 @@
 """Both ends of a slow path, in network namespaces of their own: Orthanc, nginx, vsftpd and samba
 here, their clients, and an Orthanc that forwards, at the far end."""
 
-import argparse
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,19 +12,18 @@ from tempfile import TemporaryDirectory
 
 from harness import ftp, proxy, smb
 from harness.certificates import Certificate, make_certificate
-from harness.clients import upload
 from harness.distance import NEAR, Distance, private_network
 from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
 from harness.receivers import describe_modality, send
 from harness.tuning import tune_sockets
-from lab.cells import Entry, Factors, Figures
+from lab.cells import Entry, Factors, Figures, Room
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
 from lab.retrieve import IN_MEMORY, copy_files, count_files, read_seconds, use_curl, use_ftp
-from lab.senders import STORESCU, Target
+from lab.senders import STORESCU, Target, post_all, write_uploads
 from lab.stalls import PRESETS
 from lab.transcoding import EXPLICIT
 
@@ -91,26 +89,21 @@ def list_limits(advice: list[Json]) -> list[float]:
     ]
 
 
+@dataclass
 class Site:
-    """All that one line needs, each server from its first cell on, as long as the stack is open."""
+    """All that one line needs, each server from its first cell on."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        arguments: argparse.Namespace,
-        line: Line,
-        findings: Findings,
-        folder: Path,
-    ) -> None:
-        self._stack = stack
-        self._arguments = arguments
-        self._line = line
-        self._findings = findings
-        self._folder = folder
-        self._images = make_series("wan", arguments.images)
+    arguments: Namespace
+    line: Line
+    findings: Findings
+    room: Room
+
+    def __post_init__(self) -> None:
+        line = self.line
+        self._images = make_series("wan", self.arguments.images)
         self._size = sum(image.get_size() for image in self._images) / len(self._images)
-        stack.enter_context(private_network())
-        self._distance = stack.enter_context(
+        self.room.enter(private_network())
+        self._distance = self.room.enter(
             Distance(line.round_trip, line.loss, line.mtu, line.rate, line.congestion)
         )
         line.write_settings()
@@ -125,7 +118,7 @@ class Site:
             return Entry({}, {protocol: obstacle})
         images = self._images[: self._count_images(protocol)]
         ways = self._list_ways(protocol)
-        if self._line.round_trip * 1000 <= self._arguments.base:  # beyond, it would take long
+        if self.line.round_trip * 1000 <= self.arguments.base:  # beyond, it would take long
             first = next(iter(ways.values()))  # to warm up; the others have the same programs
             first.prepare()
             first.send(images[:1])
@@ -138,7 +131,7 @@ class Site:
 
     def _count_images(self, protocol: str) -> int:
         """As many as take the time of a transfer; more where those are few, or with loss."""
-        arguments, line = self._arguments, self._line
+        arguments, line = self.arguments, self.line
         senders = SENDERS.get(protocol, 1)
         each = line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
         if line.loss:
@@ -158,41 +151,40 @@ class Site:
         seconds = way.send(images)
         way.check(len(images))
         trips, senders = ROUND_TRIPS[protocol], SENDERS.get(protocol, 1)
-        mathis = self._line.get_mathis_limit()
+        mathis = self.line.get_mathis_limit()
         bits = sum(image.get_size() for image in images) * 8 / 1e6
         sent = len(images) * way.size * 8 / 1e6
-        waits = (len(images) / senders * trips + SET_UP) * self._line.round_trip
-        each = self._line.predict(way.size, trips, senders)
-        least = len(images) * way.size * 8 / self._line.rate
+        waits = (len(images) / senders * trips + SET_UP) * self.line.round_trip
+        each = self.line.predict(way.size, trips, senders)
+        least = len(images) * way.size * 8 / self.line.rate
         return {
             "speed": bits / seconds,
             **({} if way.size == self._size else {"on the wire": sent / seconds}),
             "without waits": bits / max(seconds - waits, least),
             "throughput": len(images) / seconds,
             "images": len(images),
-            "window / round trip": self._line.get_window_limit() / 1e6,
+            "window / round trip": self.line.get_window_limit() / 1e6,
             "prediction": self._size * 8 / each / 1e6,
             **({"Mathis": mathis / 1e6} if mathis else {}),
             **self._ask_for_advice(protocol, name, way, len(images)),
         }
 
     def _list_ways(self, protocol: str) -> dict[str, Way]:
-        if protocol == DICOM:
-            return self._list_dicom_ways(DICOM, self._near, [])
-        if protocol == SEVERAL:
-            return self._list_dicom_ways(SEVERAL, self._near, [])
+        if protocol in (DICOM, SEVERAL):
+            return self._list_dicom_ways(protocol, self._near, [])
         if protocol == TLS:
             arguments = self._certificate.get_dcmtk_arguments()
             return self._list_dicom_ways(TLS, self._near_tls, arguments)
         if protocol == FORWARD:
             return self._list_forwarding_ways()
-        if protocol == HTTP:
-            return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}", [])}
-        if protocol == HTTPS:
-            return {PLAIN: self._make_https_upload()}
-        if protocol == CIFS:
-            return {PLAIN: self._make_share()}
-        return {PLAIN: self._make_download(ftp if protocol == FTP else proxy)}
+        makers: dict[str, Callable[[], Way]] = {
+            HTTP: lambda: self._make_upload(f"http://{NEAR}:{self._near.http_port}"),
+            HTTPS: self._make_https_upload,
+            CIFS: self._make_share,
+            FTP: lambda: self._make_download(ftp),
+            FILES: lambda: self._make_download(proxy),
+        }
+        return {PLAIN: makers[protocol]()}
 
     def _list_dicom_ways(
         self, protocol: str, server: OrthancServer, arguments: list[str]
@@ -203,7 +195,7 @@ class Site:
 
         def send_images(images: list[Image]) -> float:
             target = Target(server.dicom_port, images)
-            return self._run_afar(*target.share(start, min(senders, len(images))))
+            return self._run_afar(*target.share(start, min(senders, len(images))))[0]
 
         def prepare(preset: str) -> None:
             server.delete_all()
@@ -229,7 +221,7 @@ class Site:
         for other in PRESETS.values():
             if other != preset:
                 tune_sockets(server, Preset=other)
-        buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
+        buffer = {"ReceiveBuffer": self.line.buffer} if self.line.buffer else {}
         tune_sockets(server, Preset=preset, **buffer)
 
     def _ask_for_advice(self, protocol: str, name: str, way: Way, count: int) -> Figures:
@@ -237,12 +229,12 @@ class Site:
         read = way.read_advice
         if read is None:
             return {}
-        if self._line.buffer and count >= ADVISED:
+        if self.line.buffer and count >= ADVISED:
             wait_until(lambda: bool(list_limits(read())), LIMIT_SECONDS)
         elif count >= LEAST_ADVISED:
             wait_until(lambda: bool(read()), ADVICE_SECONDS)
         advice = read()
-        of_turns = self._findings.setdefault(protocol, {}).setdefault(name, [])
+        of_turns = self.findings.setdefault(protocol, {}).setdefault(name, [])
         of_turns.append({found["ID"] for found in advice})
         limits = list_limits(advice)
         return {"advisor": min(limits) * 8 / 1e6} if limits else {}
@@ -280,7 +272,7 @@ class Site:
     def _far_images(self) -> list[tuple[list[str], float]]:
         """Two series at the far end, as received and compressed: their instances, and an image's
         size."""
-        compressed = make_series("wan-compressed", self._arguments.images)
+        compressed = make_series("wan-compressed", self.arguments.images)
         forms = ((self._images, ""), (compressed, LOSSLESS))
         far = self._far
         with self._distance.at_far_end():
@@ -291,9 +283,7 @@ class Site:
     ) -> tuple[list[str], float]:
         tuning = {"IngestTranscoding": {"Engine": "native", "TransferSyntax": syntax}}
         far.tune(**tuning)
-        refused = [it for it in upload(far, map(Image.read_bytes, images)) if it[0] != 200]
-        if refused:
-            raise ClientError(f"the far Orthanc answered {refused[0]}")
+        post_all(far, map(Image.read_bytes, images))
         identifiers = [far.find_instance(image.sop_instance_uid) for image in images]
         check_syntax(far, syntax or EXPLICIT, identifiers)
         sizes = [
@@ -302,88 +292,71 @@ class Site:
         ]
         return identifiers, sum(sizes) / len(sizes)
 
-    def _make_upload(self, url: str, arguments: list[str]) -> Way:
-        configuration = self._folder / "upload.curl"
-
+    def _make_upload(self, url: str, *more: str) -> Way:
         def send_images(images: list[Image]) -> float:
-            transfer = [f'url = "{url}/instances"', "fail", "silent", "show-error", 'noproxy = "*"']
-            parts = [
-                "\n".join(
-                    [*transfer, *arguments, f'data-binary = "@{image.path}"', "output = /dev/null"]
-                )
-                for image in images
-            ]
-            configuration.write_text("\nnext\n".join(parts), "utf-8")
-            return self._run_afar(["curl", "--disable", "--config", configuration])
+            configuration = self.room.folder / "upload.curl"
+            return self._run_afar(write_uploads(url, images, configuration, "silent", *more))[0]
 
         check = self._make_check(self._near, self._size)
         return Way(self._near.delete_all, send_images, check, self._size)
 
     def _make_https_upload(self) -> Way:
         certificate = self._certificate
-        server = proxy.serve_tls(self._near, certificate, self._folder / "tls", NEAR)
-        port = self._stack.enter_context(server).rpartition(":")[2]
+        server = proxy.serve_tls(self._near, certificate, self.room.folder / "tls", NEAR)
+        port = self.room.enter(server).rpartition(":")[2]
         arguments = [f'cacert = "{certificate.certificate}"']
         arguments += [f'connect-to = "127.0.0.1:{port}:{NEAR}:{port}"']  # as the certificate says
-        return self._make_upload(f"https://127.0.0.1:{port}", arguments)
+        return self._make_upload(f"https://127.0.0.1:{port}", *arguments)
 
     def _make_download(self, server: "proxy | ftp") -> Way:
-        folder = self._folder / server.__name__.rpartition(".")[2]
-        url, _ = self._stack.enter_context(server.serve_files(self._files, folder, NEAR))
-        counted: list[tuple[int, int]] = []
+        folder = self.room.folder / server.__name__.rpartition(".")[2]
+        url, _ = self.room.enter(server.serve_files(self._files, folder, NEAR))
 
-        def send_images(images: list[Image]) -> float:
-            with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
-                got = Path(name) / "got"
-                got.mkdir()
-                names = [image.path.name for image in images]
-                if server is ftp:
-                    seconds = self._fetch_by_ftp(url, got, names)
-                else:
-                    urls = [f"{url}/{name}" for name in names]
-                    seconds = self._run_afar(use_curl(urls, 1, got))
-                counted[:] = [count_files(got)]
-            return seconds
+        def fetch(got: Path, names: list[str]) -> float:
+            if server is ftp:  # by its own clock: starting Python does not count
+                return read_seconds(self._run_afar(use_ftp(url, names, got))[1])
+            return self._run_afar(use_curl([f"{url}/{name}" for name in names], 1, got))[0]
 
-        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
+        return self._make_fetch(fetch)
 
     def _make_share(self) -> Way:
         """Its own clock leaves out that smbclient starts and logs in, as a mounted share has."""
-        share = smb.serve_files(self._files, self._folder / "share", NEAR, self._line.buffer)
-        start = self._stack.enter_context(share)
-        counted: list[tuple[int, int]] = []
+        share = smb.serve_files(self._files, self.room.folder / "share", NEAR, self.line.buffer)
+        start = self.room.enter(share)
+
+        def fetch(got: Path, names: list[str]) -> float:
+            _, said = self._run_afar([*start, smb.get_files(names, str(got))])
+            return smb.read_seconds(said, count_files(got)[1])
+
+        return self._make_fetch(fetch)
+
+    def _make_fetch(self, fetch: Callable[[Path, list[str]], float]) -> Way:
+        files = size = 0
 
         def send_images(images: list[Image]) -> float:
+            nonlocal files, size
             with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
-                command = [*start, smb.get_files([image.path.name for image in images], name)]
-                with self._distance.at_far_end():
-                    _, (said,) = run_clients([command], seconds=LONGEST)
-                counted[:] = [count_files(Path(name))]
-            return smb.read_seconds(said, counted[0][1])
+                got = Path(name) / "got"
+                got.mkdir()
+                seconds = fetch(got, [image.path.name for image in images])
+                files, size = count_files(got)
+            return seconds
 
-        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
-
-    def _make_file_check(self, counted: list[tuple[int, int]]) -> Callable[[int], None]:
         def check(count: int) -> None:
-            ((files, size),) = counted
             if files != count or size < SAME_PIXELS * count * self._size:
                 raise ClientError(f"{files} of {count} files came, {size} bytes")
 
-        return check
+        return Way(lambda: None, send_images, check, self._size)
 
-    def _fetch_by_ftp(self, url: str, folder: Path, names: list[str]) -> float:
-        """By its own clock: starting Python does not count."""
+    def _run_afar(self, *commands: Sequence[str | Path]) -> tuple[float, str]:
+        """The seconds, and what the last one said."""
         with self._distance.at_far_end():
-            _, (said,) = run_clients([use_ftp(url, names, folder)], seconds=LONGEST)
-        return read_seconds(said)
-
-    def _run_afar(self, *commands: Sequence[str | Path]) -> float:
-        with self._distance.at_far_end():
-            return run_clients(commands, seconds=LONGEST)[0]
+            seconds, said = run_clients(commands, seconds=LONGEST)
+        return seconds, said[-1]
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return make_certificate(self._folder)
+        return make_certificate(self.room.folder)
 
     @cached_property
     def _near(self) -> OrthancServer:
@@ -401,10 +374,12 @@ class Site:
 
     @cached_property
     def _files(self) -> Path:
-        return copy_files(self._images, self._folder)
+        return copy_files(self._images, self.room.folder)
 
     def _start(self, name: str, options: dict[str, object]) -> OrthancServer:
         server = OrthancServer(
-            self._folder / name, plugins=[self._arguments.plugin], options={**REACHABLE, **options}
+            self.room.folder / name,
+            plugins=[self.arguments.plugin],
+            options={**REACHABLE, **options},
         )
-        return self._stack.enter_context(server)
+        return self.room.enter(server)

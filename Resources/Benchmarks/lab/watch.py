@@ -6,15 +6,12 @@ All it does is GET.
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 
 from lab import phases
-from lab.cells import Bench, Entry, Factors, Figures, Rounds, Stage
+from lab.cells import Entry, Factors, Figures, Rounds, Stage
 from lab.processes import ClientError
 from lab.remote import Access, Json, Reader
 from lab.report import format_number
@@ -184,9 +181,7 @@ def describe_total(looks: list[Figures]) -> list[str]:
 
 def answer(cell: Cell) -> list[str]:
     looks = [turn[WHO] for turns in cell.rounds for turn in turns if WHO in turn]
-    if not looks or any("images" not in look for look in looks):  # an older lab's
-        return []
-    return describe_total(looks)
+    return describe_total(looks) if looks else []
 
 
 def describe_rate(figures: Figures) -> str:
@@ -194,14 +189,6 @@ def describe_rate(figures: Figures) -> str:
     if "speed" in figures:
         text += f", {format_number(figures['speed'])} MB/s"
     return text
-
-
-@contextmanager
-def open_watch(watch: Watch, interval: float, _: Path, __: int) -> Iterator[Bench]:
-    def enter(_: Factors) -> Entry:
-        return Entry({WHO: partial(watch.look, interval)}, describe_obstacles(watch.reader))
-
-    yield enter
 
 
 def explain(watch: Watch, _: Factors, rounds: Rounds) -> str:
@@ -226,6 +213,10 @@ def make_stages(access: Access, server: str, seconds: float, interval: float) ->
     print(f"Watches {server} for {seconds:.0f} s; sends nothing.", flush=True)
     looks = max(1, math.ceil(seconds / interval))
     cells = [{"Server": server, "Watched": f"{seconds:.0f} s"}]
-    bench = partial(open_watch, watch, min(interval, seconds))
+    look = {WHO: partial(watch.look, min(interval, seconds))}
+
+    def enter(_: Factors) -> Entry:
+        return Entry(look, describe_obstacles(watch.reader))
+
     # Each look is a round of its own: whoever interrupts it keeps those before
-    return [Stage(cells, bench, 1, math.inf, looks, partial(explain, watch))]
+    return [Stage(cells, lambda *_: enter, 1, math.inf, looks, partial(explain, watch))]
