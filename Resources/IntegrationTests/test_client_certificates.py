@@ -4,18 +4,15 @@
 import socket
 import ssl
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients, wire
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
-from harness.orthanc import OrthancServer, find_free_port, read_access
+from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
 COUNT = 4
@@ -179,39 +176,3 @@ def test_a_large_associate_request_is_no_instance(
     associations = peer["Receive"]["Associations"]
     assert associations["InstancesPerAssociation"] == 0
     assert "SetupTime" not in associations
-
-
-def test_users_are_the_same_over_https(start_orthanc: StartOrthanc, https: dict[str, Any]) -> None:
-    users = {"alice": "a", "bob": "b", "prometheus": "c"}
-    options = {**https, "AuthenticationEnabled": True, "RegisteredUsers": users}
-    server = start_orthanc(options=options, lua=[read_access()], credentials=("alice", "a"))
-
-    def ask(method: str, path: str, user: str) -> int:
-        return server.request(method, path, data="{}", auth=(user, users[user])).status_code
-
-    assert ask("PUT", "/perf/tuning", "bob") == 403
-    assert ask("GET", "/perf/metrics", "prometheus") == 200
-    assert ask("GET", "/perf/status", "prometheus") == 403
-    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
-    server.request("PUT", "/perf/tuning", data=body).raise_for_status()
-    (made,) = server.get_json("/perf/history")["TuningChanges"]
-    assert made["By"] == {"Origin": "RestApi", "User": "alice", "Address": "127.0.0.1"}
-
-
-def test_a_page_is_for_clients_with_a_trusted_certificate(
-    https: dict[str, Any],
-    plugin: Path,
-    certificate: Certificate,
-    stranger: Certificate,
-    tmp_path: Path,
-) -> None:
-    trusted = str(certificate.certificate)
-    options = {**https, "SslVerifyPeers": True, "SslTrustedClientCertificates": trusted}
-    server = OrthancServer(tmp_path, plugins=[plugin], options=options)
-    server.session.cert = (trusted, str(certificate.key))
-    with server:
-        assert server.get("/perf/status").status_code == 200
-        for own in (None, (str(stranger.certificate), str(stranger.key))):
-            with pytest.raises(requests.ConnectionError):
-                requests.get(f"{server.url}/perf", cert=own, verify=trusted, timeout=60)
-        assert server.get("/perf/metrics").status_code == 200

@@ -145,15 +145,6 @@ def test_mysql_is_seen_as_postgresql_is(
         server.stop()
 
 
-def test_sqlite_is_no_server(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    store(orthanc, make_series("database", COUNT))
-    metrics = scrape_when_counted(orthanc, COUNT)
-    for instance in orthanc.get_json("/perf/instances"):
-        assert "Database" not in instance
-        assert "Database" not in instance["Phases"]
-    assert ROUND_TRIPS not in metrics.list_names()
-
-
 @pytest.fixture
 def before_others(postgresql: PostgreSqlServer) -> Iterator[None]:
     """Whatever else the machine does waits, if that is allowed: for us, and who is started now."""

@@ -208,18 +208,6 @@ def test_haproxy_sends_to_who_can_store(
         assert servers["orthanc-b"].get_json("/instances") == []
 
 
-def test_a_disk_is_as_it_was(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    """A file that has no name, as on most, does not even change the folder's date."""
-    store(orthanc, make_series("health", 1))
-    folder = orthanc.storage
-    before = sorted(folder.rglob("*"))
-    changed = folder.stat().st_mtime_ns
-    assert before
-    assert wait_until(lambda: is_well(orthanc), PATIENCE)  # has tried, or it would not know
-    assert sorted(folder.rglob("*")) == before
-    assert folder.stat().st_mtime_ns == changed
-
-
 @pytest.mark.parametrize("folder", ["", "images"], ids=["default", "relative"])
 def test_it_looks_at_the_disk_that_orthanc_has(plugin: Path, tmp_path: Path, folder: str) -> None:
     """As Debian starts it: with a folder, no slash at its end, from elsewhere."""

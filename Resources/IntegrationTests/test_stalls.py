@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stock against tuned sockets in one running server: the stalls are the time that was lost."""
 
-import base64
-import http.client
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -215,34 +213,3 @@ def test_a_sender_that_thinks_is_not_reported_as_stalls(
         before = instance["StallTimeInIdle"]
         assert before <= max(phases.get("Idle", 0) - THINKING, 0) + TICK, instance
         assert 0 <= instance["StallTime"] - before <= phases["Receive"] + TICK, instance
-
-
-def test_the_pause_after_a_refused_upload_is_no_stall_of_the_next_one(
-    start_orthanc: StartOrthanc, images: list[Image]
-) -> None:
-    user = ("alice", "secret")
-    options = {"AuthenticationEnabled": True, "RegisteredUsers": dict([user])}
-    orthanc = start_orthanc(options=options, credentials=user)
-    content = images[0].read_bytes()
-    token = base64.b64encode(":".join(user).encode()).decode()
-    connection = http.client.HTTPConnection("127.0.0.1", orthanc.http_port)
-
-    def upload(headers: dict[str, str]) -> int:
-        connection.request("POST", "/instances", content, headers)
-        response = connection.getresponse()
-        response.read()
-        return response.status
-
-    # Orthanc answers before it has read the image, and CivetWeb rids itself of that
-    assert upload({}) == 401
-    kept = connection.sock
-    time.sleep(0.5)
-    assert upload({"Authorization": f"Basic {token}"}) == 200
-    assert connection.sock is kept
-    connection.close()
-
-    assert wait_until(lambda: len(orthanc.get_json("/perf/instances")) == 1, 10)
-    (instance,) = orthanc.get_json("/perf/instances")
-    assert instance["Phases"]["Idle"] > 0.4
-    assert instance["Duration"] < 0.3
-    assert instance["StallTime"] < 0.3
