@@ -21,7 +21,7 @@ import requests
 from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
-from harness import advice, clients, memory_group
+from harness import advice, clients
 from harness.images import Image, write_multi_frame
 from harness.large import (
     HELD,
@@ -33,7 +33,6 @@ from harness.large import (
     check_all_over,
     get_memory,
     hold,
-    tune_memory,
     wait_for_waiting,
 )
 from harness.ledger import Answer
@@ -309,34 +308,6 @@ def test_a_stranger_without_a_password_takes_nothing_of_the_budget(start_orthanc
             with contextlib.suppress(OSError):  # it hangs up, or reads nothing any more
                 stranger.sendall(b"800000\r\n" + bytes(8 * MEBIBYTE))
             assert get_memory(server)["InFlight"] == 0, length
-
-
-def test_who_waits_gets_on_at_once_when_the_budget_is_switched_off(
-    orthanc: OrthancServer, images: list[Image]
-) -> None:
-    with hold(orthanc), ExitStack() as stack:
-        senders = start_senders(stack, orthanc, ("C-STORE", "upload"), images)
-        wait_for_waiting(orthanc, 2)
-        assert tune_memory(orthanc, IngestBudget=0)["IngestBudget"] == 0
-        check_acknowledged(senders)
-        assert get_memory(orthanc)["GivenUp"] == 0
-    check_all_over(orthanc)
-
-
-def test_a_share_is_one_of_the_control_group(plugin: Path, tmp_path: Path) -> None:
-    obstacle = memory_group.find_obstacle()
-    if obstacle:
-        pytest.skip(obstacle)
-    with (
-        memory_group.limit_memory(1 << 30) as launcher,
-        OrthancServer(tmp_path, [plugin], perf=limit("25%"), launcher=launcher) as server,
-    ):
-        memory = get_memory(server)
-        assert memory["Limit"] == 1 << 30
-        assert memory["IngestBudget"] == pytest.approx(1 << 28, abs=100)
-        assert server.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
-        # A number of bytes would be the group's as well as the machine's
-        assert scrape(server).sum(PREFIX + "tuning", setting="Memory.IngestBudget") == 0
 
 
 def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:

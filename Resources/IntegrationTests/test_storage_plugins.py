@@ -137,7 +137,6 @@ def distance(
 ) -> Iterator[DelayingProxy]:
     """The way to a server of objects, over HTTPS or, with the parameter "http", HTTP."""
     objects = tmp_path / "objects"
-    objects.mkdir()
     is_plain = getattr(request, "param", "https") == "http"
     serving = serve_objects(objects, tmp_path / "nginx", None if is_plain else certificate)
     with serving as url, DelayingProxy(int(url.rpartition(":")[2])) as proxy:
