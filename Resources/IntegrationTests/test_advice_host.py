@@ -34,16 +34,21 @@ def images(make_series: MakeSeries) -> list[Image]:
 
 
 def test_a_slow_object_storage_is_found_and_more_associations_end_it(
-    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, images: list[Image]
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    storage_plugin: Path,
+    images: list[Image],
+    tmp_path: Path,
 ) -> None:
     """The storage answers in the same time, but for several at once."""
-    options = {"OtherPlugin": {"StoreAfter": 40}, "DicomThreadsCount": 16}
-    orthanc = start_orthanc(plugins=[plugin, other_plugin], options=options)
+    section = {"Roots": [str(tmp_path)], "Writer": "thread", "Hold": 40}
+    options = {"StoragePlugin": section, "DicomThreadsCount": 16}
+    orthanc = start_orthanc(plugins=[plugin, storage_plugin], options=options)
     finding = advice.find_under_load(
         orthanc, "slow-commit", lambda: advice.store_anew(orthanc, images)
     )
     phases = advice.get_phases(orthanc)
-    assert "Storage" not in phases  # no file was written
+    assert "Storage" not in phases  # no file is seen
     # Instances that waited for a processor are left out of the finding
     assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.5)
     assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.160

@@ -7,8 +7,6 @@ import random
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -142,24 +140,10 @@ def test_a_file_is_two_writes_and_is_synced(
             assert (sum(call.is_write() for call in calls) == 2) == is_at_once
 
 
-FULL = pytest.mark.skipif(FullDisk.obstacle is not None, reason=str(FullDisk.obstacle))
-SYNCED = pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "not synced"])
-
-
-@contextmanager
-def start_on_small_disk(
-    folder: Path, plugin: Path, is_synced: bool, left: int = 0
-) -> Iterator[tuple[OrthancServer, FullDisk]]:
-    fault = FullDisk(left=left)
-    with fault.prepare(folder):
-        options = fault.options | {"SyncStorageArea": is_synced}
-        with OrthancServer(folder, plugins=[plugin, DICOMWEB_PLUGIN], options=options) as server:
-            yield server, fault
-
-
 def ask(server: OrthancServer, image: Image) -> dict[str, Any]:
-    """What is answered to each way of storing."""
+    """What is answered to each way of storing on a full disk."""
     ((status, body),) = upload(server, [image.read_bytes()])
+    assert status == 500
     command = ["storescu", "-v", "-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port), image.path]
     said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     multipart, headers = make_multipart([image.read_bytes()])
@@ -171,47 +155,42 @@ def ask(server: OrthancServer, image: Image) -> dict[str, Any]:
     }
 
 
-@FULL
-@SYNCED
-def test_a_full_disk_is_answered_as_ever(
-    tmp_path: Path, plugin: Path, make_series: MakeSeries, is_synced: bool
+@pytest.mark.skipif(FullDisk.obstacle is not None, reason=str(FullDisk.obstacle))
+@pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "not synced"])
+@pytest.mark.parametrize("is_full", [True, False], ids=["full", "no room for the last piece"])
+def test_a_full_disk_is_answered_as_ever_and_always_seen(
+    tmp_path: Path, plugin: Path, make_series: MakeSeries, is_synced: bool, is_full: bool
 ) -> None:
-    (image, *_) = make_series("at-once", 24)
-    with start_on_small_disk(tmp_path, plugin, is_synced) as (server, fault):
-        answers = []
-        for is_at_once in (False, True):
-            set_at_once(server, is_at_once)
-            with fault.strike(server):
-                answers.append(ask(server, image))
-            assert server.get_json("/instances") == []
-        print(answers)
-        assert answers[0] == answers[1]
-        assert answers[0]["REST"][0] == 500
-        assert answers[0]["C-STORE"]
-        assert upload(server, [image.read_bytes()])[0][0] == 200
-        verify(server, 1)
-
-
-@FULL
-@SYNCED
-def test_a_disk_without_room_for_the_last_piece_is_seen(
-    tmp_path: Path, plugin: Path, make_series: MakeSeries, is_synced: bool
-) -> None:
-    """Orthanc's stream keeps that error to itself: without the key, half an image is stored."""
+    """Orthanc's stream keeps an error with the last piece to itself: without the key, half an image
+    is stored then."""
     (image, *_) = make_series("at-once", 24)
     left = image.get_size() // PIECE * PIECE
     assert left < image.get_size()
-    with start_on_small_disk(tmp_path, plugin, is_synced, left) as (server, fault):
-        answers = []
-        for is_at_once in (False, True):
-            set_at_once(server, is_at_once)
-            with fault.strike(server):
-                answers.append(upload(server, [image.read_bytes()])[0][0])
-            server.delete_all()
-            for file in Path(fault.options["StorageDirectory"]).rglob("*-*-*-*-*"):
-                file.unlink()
-        print(f"without and with WriteAtOnce: {answers}")
-        assert answers[1] == 500
+    fault = FullDisk(left=0 if is_full else left)
+    with fault.prepare(tmp_path):
+        options = fault.options | {"SyncStorageArea": is_synced}
+        plugins = [plugin, DICOMWEB_PLUGIN]
+        with OrthancServer(tmp_path, plugins=plugins, options=options) as server:
+            answers = []
+            for is_at_once in (False, True):
+                set_at_once(server, is_at_once)
+                with fault.strike(server):
+                    if is_full:
+                        answers.append(ask(server, image))
+                        assert server.get_json("/instances") == []
+                    else:
+                        answers.append(upload(server, [image.read_bytes()])[0][0])
+                server.delete_all()
+                for file in Path(fault.options["StorageDirectory"]).rglob("*-*-*-*-*"):
+                    file.unlink()
+            print(f"without and with WriteAtOnce: {answers}")
+            if is_full:
+                assert answers[0] == answers[1]
+                assert answers[1]["C-STORE"]
+            else:
+                assert answers[1] == 500
+            assert upload(server, [image.read_bytes()])[0][0] == 200
+            verify(server, 1)
 
 
 def test_what_was_acknowledged_outlives_a_kill(

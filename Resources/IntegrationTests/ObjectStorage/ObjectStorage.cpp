@@ -99,11 +99,7 @@ namespace
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &TakeContent);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
 
-    if (!state.certificates.empty())
-    {
-      curl_easy_setopt(curl, CURLOPT_CAINFO, state.certificates.c_str());
-    }
-
+    curl_easy_setopt(curl, CURLOPT_CAINFO, state.certificates.c_str());
     return curl_easy_perform(curl) == CURLE_OK;
   }
 
@@ -130,20 +126,8 @@ namespace
     const bool isDone = Ask(curl.get(), uuid, content);
     GiveBack(std::move(curl));
 
-    if (!isDone)
-    {
-      return OrthancPluginErrorCode_InexistentFile;
-    }
-
-    const OrthancPluginErrorCode code =
-        OrthancPluginCreateMemoryBuffer64(GetState().context, target, content.size());
-
-    if (code == OrthancPluginErrorCode_Success)
-    {
-      std::memcpy(target->data, content.data(), content.size());
-    }
-
-    return code;
+    return isDone ? GiveFile(GetState().context, target, content)
+                  : OrthancPluginErrorCode_InexistentFile;
   }
 
   OrthancPluginErrorCode RemoveObject(const char* uuid, OrthancPluginContentType)

@@ -7,8 +7,8 @@
 //     "Roots" : [ "/first", "/second" ],  // existing folders, which take turns
 //     "Writer" : "open",                  // or "rename" (after it is written), "fopen",
 //     "ofstream",
-//                                         // "thread" (which writes in place of the one that
-//                                         stores)
+//                                         // "thread" (not the one that stores: no file is seen
+//                                         then)
 //     "Sync" : true,                      // all but "ofstream" and "thread"
 //     "Hold" : 50                         // milliseconds for which each file stays open
 //   }
@@ -21,7 +21,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <map>
@@ -151,16 +150,7 @@ namespace
     const std::lock_guard lock(state.mutex);
     std::ostringstream file;
     file << std::ifstream(state.paths[uuid], std::ios::binary).rdbuf();
-    const std::string content = file.str();
-    const OrthancPluginErrorCode code =
-        OrthancPluginCreateMemoryBuffer64(state.context, target, content.size());
-
-    if (code == OrthancPluginErrorCode_Success)
-    {
-      std::memcpy(target->data, content.data(), content.size());
-    }
-
-    return code;
+    return GiveFile(state.context, target, file.str());
   }
 
   OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)

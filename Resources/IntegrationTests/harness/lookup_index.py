@@ -31,19 +31,8 @@ MAKE_LOOKUP_INDEX = (
 )
 
 
-def read_indexes(index: Path) -> set[str]:
-    """Of the identifiers."""
-    with contextlib.closing(sqlite3.connect(index)) as database:
-        return {
-            name
-            for (name,) in database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE ?",
-                ("DicomIdentifiersIndex%",),
-            )
-        }
-
-
 def make_lookup_index(index: Path) -> None:
-    if "DicomIdentifiersIndex3" not in read_indexes(index):
-        with contextlib.closing(sqlite3.connect(index)) as database:
+    with contextlib.closing(sqlite3.connect(index)) as database:
+        names = database.execute("SELECT name FROM sqlite_master WHERE type = 'index'")
+        if ("DicomIdentifiersIndex3",) not in names.fetchall():
             database.executescript(MAKE_LOOKUP_INDEX)
