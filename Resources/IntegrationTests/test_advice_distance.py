@@ -101,22 +101,6 @@ def test_a_fixed_receive_buffer_is_found_and_applying_the_remedy_ends_it(
     assert advice.list_about(orthanc, "FAR") == []
 
 
-def test_a_fixed_send_buffer_is_found_and_applying_the_remedy_ends_it(
-    start_orthanc: StartOrthanc, images: list[Image], distance: Distance
-) -> None:
-    with receive_afar(distance, start_orthanc, images) as (orthanc, send_all):
-        tune_sockets(orthanc, SendBuffer=BUFFER)
-        send_all()
-        finding = advice.find(orthanc, "window-sending", "FAR")
-        check_figures(finding)
-        assert finding["Cost"]["EstimatedGain"] is None  # the receiver's own window may be next
-        advice.apply(orthanc, finding)
-        assert advice.goes_away(orthanc, "window-sending", 0)
-        send_all()
-        time.sleep(1)
-        assert advice.goes_away(orthanc, "window-sending", 0)
-
-
 def test_a_window_that_the_peer_fixes_is_found(
     start_orthanc: StartOrthanc, images: list[Image], distance: Distance
 ) -> None:

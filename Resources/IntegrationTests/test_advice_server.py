@@ -5,6 +5,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -131,6 +132,40 @@ def test_a_slow_disk_of_index_or_storage_is_found_and_a_faster_one_ends_it(
 
     assert advice.ends(orthanc, identifier, lambda: advice.store_anew(orthanc, images))
     assert advice.get_phases(orthanc)[phase]["Count"] == COUNT
+
+
+@pytest.mark.alone
+def test_a_slow_object_storage_is_found_and_more_associations_end_it(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    storage_plugin: Path,
+    images: list[Image],
+    tmp_path: Path,
+) -> None:
+    """The storage answers in the same time, but for several at once."""
+    section = {"Roots": [str(tmp_path)], "Writer": "thread", "Hold": 40}
+    options = {"StoragePlugin": section, "DicomThreadsCount": 16}
+    orthanc = start_orthanc(plugins=[plugin, storage_plugin], options=options)
+    finding = advice.find_under_load(
+        orthanc, "slow-commit", lambda: advice.store_anew(orthanc, images)
+    )
+    phases = advice.get_phases(orthanc)
+    assert "Storage" not in phases  # no file is seen
+    # Instances that waited for a processor are left out of the finding
+    assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.5)
+    assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.160
+    assert finding["Evidence"]["CommitShare"] > 0.6
+    assert finding["Cost"]["ShareOfIngestTime"] > 0.5
+    assert finding["Remedy"]["Kind"] == "System"
+    assert "associations" in finding["Remedy"]["Text"]
+
+    def store_at_once() -> None:
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda first: store(orthanc, images[first::16]), range(16)))
+        assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
+        assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
+
+    assert advice.ends(orthanc, "slow-commit", store_at_once), orthanc.get_json("/perf/advice")
 
 
 @pytest.mark.alone

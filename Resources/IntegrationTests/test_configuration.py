@@ -33,35 +33,13 @@ def make(
     return run([script, *(word for option in options.items() for word in option)])
 
 
-@pytest.mark.parametrize(
-    ("perf", "key", "allowed"),
-    [
-        ("on", "Perf", "object"),
-        (
-            {"Tuning": {"IngestTranscoding": {"Engine": "magic"}}},
-            "Perf.Tuning.IngestTranscoding.Engine",
-            '"native"',
-        ),
-    ],
-)
-def test_a_wrong_value_stops_the_start_with_one_clear_line(
-    start_orthanc: StartOrthanc, perf: Json, key: str, allowed: str
-) -> None:
+def test_a_wrong_value_stops_the_start_with_one_clear_line(start_orthanc: StartOrthanc) -> None:
+    perf = {"Tuning": {"IngestTranscoding": {"Engine": "magic"}}}
     with pytest.raises(OrthancDidNotStartError) as stopped:
         start_orthanc(perf=perf)
     lines = [line for line in str(stopped.value).splitlines() if "allowed" in line]
     assert len(lines) == 1, str(stopped.value)
-    assert key in lines[0] and allowed in lines[0]
-
-
-def test_an_unknown_key_warns(start_orthanc: StartOrthanc) -> None:
-    perf = {"RecentInstance": 5, "Tuning": {"DicomSockets": {"NoDelay": True}}}
-    orthanc = start_orthanc(perf=perf, options={"perf": {"Enable": False}})
-    warnings = [line for line in orthanc.log.splitlines() if "Unknown key" in line]
-    assert 'The section "perf" is ignored; its name is "Perf"' in orthanc.log
-    assert len(warnings) == 2
-    assert '"Perf.RecentInstance"' in warnings[0]
-    assert '"Perf.Tuning.DicomSockets.NoDelay"' in warnings[1]
+    assert "Perf.Tuning.IngestTranscoding.Engine" in lines[0] and '"native"' in lines[0]
 
 
 def test_disabled_it_leaves_no_route_and_no_hook(

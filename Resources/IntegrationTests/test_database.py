@@ -19,17 +19,14 @@ from harness.delay import DelayingProxy
 from harness.images import Image
 from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
 from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
-from harness.receivers import StoreScp, describe_modality, send, upload_to_send
-from harness.transcoding import change
 
 DOCUMENTATION = ROOT / "Resources" / "Documentation"
 
 COUNT = 5
 ROUND_TRIPS = "orthanc_perf_ingest_database_round_trips_total"
 QUEUED = "orthanc_perf_ingest_database_queued_seconds_total"
-IN_FLIGHT = "orthanc_perf_ingest_in_flight"
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds"
 
 
@@ -264,34 +261,6 @@ def test_reads_that_wait_for_the_database_are_found(
     )
     assert finding["Evidence"]["WaitsFor"] == "Database"
     assert finding["Remedy"]["Kind"] == "System"
-
-
-def test_while_the_database_hangs_perf_answers(
-    start_orthanc: StartOrthanc, postgresql: PostgreSqlServer, plugin: Path, make_series: MakeSeries
-) -> None:
-    """Also of what Lua refused, and of what was sent."""
-    port = find_free_port()
-    postgresql.query("DROP DATABASE IF EXISTS orthanc")
-    postgresql.create_database("orthanc")
-    modalities = {"DicomModalities": {"receiver": describe_modality(port)}}
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN],
-        lua=["function ReceivedInstanceFilter(dicom) return dicom['PatientID'] ~= 'refused' end"],
-        options=postgresql.get_options("orthanc") | modalities,
-    )
-    images = make_series("hangs", 4)
-    refused = change(images[-1].path, lambda image: setattr(image, "PatientID", "refused"))
-    identifiers = upload_to_send(server, images[:3])
-    with StoreScp(port):
-        send(server, "receiver", identifiers[:1])
-
-    with postgresql.hang():
-        upload(server, [refused])
-        for route in ("status", "metrics", "advice", "instances", "instances?direction=Send") * 3:
-            assert server.get(f"/perf/{route}").status_code == 200
-        assert scrape(server).sum(INSTANCES, outcome="discarded") == 1
-        assert scrape(server).sum(IN_FLIGHT) == 0
-        assert len(server.get_json("/perf/instances?direction=Send")) == 1
 
 
 def test_the_table_is_made_from_what_is_kept() -> None:

@@ -28,7 +28,6 @@ from harness.large import (
     MEBIBYTE,
     SMALLEST_BUDGET,
     WAYS,
-    LargeMessage,
     Sender,
     check_all_over,
     get_memory,
@@ -326,7 +325,7 @@ def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:
     return answers
 
 
-def test_orthanc_answers_the_same_without_it_with_it_off_and_with_it_on(
+def test_it_is_off_by_default_and_orthanc_answers_the_same_with_it_off_and_on(
     start_orthanc: Start, plugin: Path, images: list[Image]
 ) -> None:
     answers = []
@@ -335,19 +334,7 @@ def test_orthanc_answers_the_same_without_it_with_it_off_and_with_it_on(
         plugins = [*plugins, DICOMWEB_PLUGIN]
         server = start_orthanc(below=name, plugins=plugins, perf=perf, options=THREADS)
         answers.append(list_answers(server, images))
+        if name == "off":
+            memory = check_all_over(server)
+            assert memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == 0
     assert answers[0] == answers[1] == answers[2]
-
-
-def test_it_is_off_by_default(start_orthanc: Start, images: list[Image]) -> None:
-    server = start_orthanc(options=THREADS)
-    assert server.get_json(TUNING)["Memory"]["IngestBudget"] == 0
-    with LargeMessage(server, 4, 64 * MEBIBYTE) as early:
-        early.send(HELD)
-        with ExitStack() as stack:
-            check_acknowledged(start_senders(stack, server, ("C-STORE", "upload"), images))
-        assert early.finish() == 0
-    memory = check_all_over(server)
-    assert memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == 0
-    assert find_most(server, "BudgetWaiting") == find_most(server, "BudgetWaited") == 0
-    assert scrape(server).sum(METRIC + "bytes") == 0
-    assert not {"ingest-memory"} & advice.list_kinds(server)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Beside the plugins of others, which may hold a hook or refuse instances."""
 
-import time
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -15,8 +12,6 @@ from harness.images import Image
 from harness.metrics import INSTANCES, scrape_when_counted
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.transcoding import change
-
-PAUSE = 0.5
 
 
 @pytest.fixture(params=["before", "after"])
@@ -83,35 +78,6 @@ def test_what_another_plugin_uploads_when_it_is_told_of_an_instance(
     if way == "C-STORE":  # its sender has sent one
         assert found["Plugins"].get("Peer", "") != found[origin]["Peer"]
         assert "Respond" not in found["Plugins"]["Phases"]
-
-
-def test_what_a_plugins_token_lets_in_has_its_own_address_and_time(
-    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
-) -> None:
-    """Orthanc asks no filter about it, but about the request before, on the same thread."""
-    options = {
-        "OtherPlugin": {"GiveToken": True},
-        "HttpThreadsCount": 1,
-        "RemoteAccessAllowed": True,
-        "AuthenticationEnabled": True,
-        "RegisteredUsers": {"alice": "secret"},
-    }
-    orthanc = start_orthanc(
-        plugins=[plugin, other_plugin], options=options, credentials=("alice", "secret")
-    )
-    token = orthanc.get("/other/token").text
-    images = make_series("upload", 3)
-    time.sleep(PAUSE)
-    with closing(HTTPConnection("127.0.0.1", orthanc.http_port, 60, ("127.0.0.2", 0))) as client:
-        for image in images:
-            client.request("POST", "/instances", image.read_bytes(), {"Authorization": token})
-            response = client.getresponse()
-            assert (response.status, response.read() != b"") == (200, True)
-            time.sleep(PAUSE)
-    instances = orthanc.get_json("/perf/instances")
-    assert len(instances) == len(images)
-    assert {entry["Peer"] for entry in instances} == {"127.0.0.2"}
-    assert all(entry["Phases"]["Receive"] < PAUSE for entry in instances), instances
 
 
 def test_what_another_plugin_refuses_is_counted_as_discarded(

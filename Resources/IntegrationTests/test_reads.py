@@ -148,21 +148,6 @@ def test_archives_at_level_6_are_found_and_level_1_ends_it(
     check_level(orthanc, "answer-compression", lambda: orthanc.get(f"/studies/{study}/archive"))
 
 
-def test_gzip_of_answers_is_found_and_level_1_ends_it(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(options={"HttpCompressionEnabled": True})
-    upload(orthanc, advice.read_all(make_series("reads", 40)))
-    files = [f"/instances/{instance}/file" for instance in orthanc.get_json("/instances")]
-
-    def read(file: str) -> requests.Response:
-        return orthanc.get(file, headers={"Accept-Encoding": "gzip"})
-
-    if "Content-Encoding" not in read(files[0]).headers:
-        pytest.skip("this Orthanc compresses no files over HTTP")
-    check_level(orthanc, "answer-compression", lambda: list(map(read, files)))
-
-
 def test_a_client_that_reads_slowly_is_waited_for(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:

@@ -248,20 +248,3 @@ def test_remote_explains_what_a_distant_storage_costs(
         return
     finding = advice.find_under_load(server, "slow-storage", lambda: measure(0.02))
     assert finding["Evidence"]["MeanRemote"] > 0.04  # two objects
-
-
-def test_reads_that_wait_for_the_storage_are_found(
-    distance: DelayingProxy,
-    start_with_objects: Callable[..., OrthancServer],
-    make_series: MakeSeries,
-) -> None:
-    server = start_with_objects(MaximumStorageCacheSize=0)
-    store(server, make_series)
-    instances = server.get_json("/instances")
-    finding = advice.find_reads(
-        server,
-        lambda round_trip: setattr(distance, "round_trip", round_trip),
-        lambda: [server.get_file(instance) for instance in instances],
-    )
-    assert finding["Evidence"]["WaitsFor"] == "Storage"
-    assert finding["Evidence"]["Class"] == "file"

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -79,27 +78,6 @@ def test_each_file_is_stored_byte_for_byte(
     assert set(orthanc.get_json("/instances")) == set(stored)
     assert all(orthanc.get_file(instance) == content for instance, content in stored.items())
     verify(orthanc, len(stored))
-
-
-def test_files_that_come_at_once_by_each_way_are_whole(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(perf=AT_ONCE, options={"DicomThreadsCount": 12})
-    series = [make_series(f"at-once-{number}", 30) for number in range(12)]
-    ways = [store, store_over_web, lambda server, images: upload(server, read_all(images))]
-    threads = [
-        threading.Thread(target=ways[number % 3], args=[orthanc, images])
-        for number, images in enumerate(series)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    verify(orthanc, 12 * 30)
-
-
-def read_all(images: list[Image]) -> list[bytes]:
-    return [image.read_bytes() for image in images]
 
 
 def test_it_is_switched_while_images_arrive(start_orthanc: StartOrthanc) -> None:
@@ -210,4 +188,5 @@ def test_what_was_acknowledged_outlives_a_kill(
                 server.kill()
             server.start()
             check.check(server, load.acknowledged)
+            verify(server, len(server.get_json("/instances")))
             row.count("instances acknowledged", len(load.acknowledged))

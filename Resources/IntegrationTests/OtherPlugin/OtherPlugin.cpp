@@ -8,7 +8,6 @@
 //     "DiscardTitle" : "REFUSED",   // discards what this application entity sends
 //     "AcceptCStore" : true,        // a C-STORE filter, which accepts everything
 //     "StoreToo" : "/path/a.dcm",   // uploads this file, too, when it is told of a stored instance
-//     "GiveToken" : true,           // GET /other/token answers a token for all of Orthanc
 //     "TrimHeap" : true             // GET /other/trim has the C library give back free memory
 //   }
 //
@@ -20,7 +19,6 @@
 
 #include <json/json.h>
 
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <malloc.h>
@@ -77,17 +75,6 @@ namespace
     return OrthancPluginErrorCode_Success;
   }
 
-  OrthancPluginErrorCode AnswerToken(OrthancPluginRestOutput* output, const char*,
-                                     const OrthancPluginHttpRequest*)
-  {
-    OrthancPluginContext* const context = GetState().context;
-    char* const token = OrthancPluginGenerateRestApiAuthorizationToken(context);
-    OrthancPluginAnswerBuffer(context, output, token,
-                              static_cast<std::uint32_t>(std::strlen(token)), "text/plain");
-    OrthancPluginFreeString(context, token);
-    return OrthancPluginErrorCode_Success;
-  }
-
   OrthancPluginErrorCode TrimHeap(OrthancPluginRestOutput* output, const char*,
                                   const OrthancPluginHttpRequest*)
   {
@@ -116,11 +103,6 @@ extern "C"
       std::ifstream file(path, std::ios::binary);
       state.fileToStore.assign(std::istreambuf_iterator<char>(file), {});
       OrthancPluginRegisterOnStoredInstanceCallback(context, OnStored);
-    }
-
-    if (section["GiveToken"].asBool())
-    {
-      OrthancPluginRegisterRestCallbackNoLock(context, "/other/token", AnswerToken);
     }
 
     if (section["TrimHeap"].asBool())
