@@ -14,7 +14,7 @@ from PIL import Image as Picture
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.images import list_pydicom_files, make_grey_image
+from harness.images import list_pydicom_files
 from harness.orthanc import Json, OrthancServer
 from harness.process import run
 from harness.transcoding import change, renew
@@ -196,29 +196,6 @@ def test_an_archive_of_each_level_has_the_same_members(
     assert sizes[0][ct] > len(ct)
     assert len({sizes[level][ct] for level in (0, 1, 6)}) == 3
     assert sizes[6][ct] == sizes["default"][ct]
-
-
-@pytest.mark.long
-def test_archives_beyond_two_gigabytes_are_read_by_other_programs(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    """Orthanc writes each member as ZIP64: version 4.5 of APPNOTE.TXT section 4.4.3."""
-    orthanc = start_orthanc()
-    for number in range(3):
-        uids = ("1.2.3", "1.2.3.4", f"1.2.3.4.{number}")
-        path = tmp_path / "large.dcm"
-        make_grey_image("LARGE", uids, 512, 1500).save_as(path, enforce_file_format=True)
-        orthanc.upload(path.read_bytes())
-    path.unlink()
-    for level in (0, 1):
-        set_levels(orthanc, level)
-        archive = fetch_archive(orthanc)
-        assert archive[:6] == b"PK\x03\x04\x2d\x00"
-        check_by_other_programs(archive, tmp_path)
-        with zipfile.ZipFile(io.BytesIO(archive)) as file:
-            assert file.testzip() is None
-            sizes = [info.file_size for info in file.infolist()]
-        assert len(sizes) == 3 and sum(sizes) > 1 << 31
 
 
 def test_members_that_are_compressed_already_are_stored(

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who is not let in by its certificate leaves no instance and hides nobody: DICOM TLS and HTTPS."""
 
-import socket
-import ssl
 import subprocess
 
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
-from harness import clients, wire
+from harness import clients
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
@@ -64,18 +62,6 @@ def test_only_a_client_with_a_trusted_certificate_stores(
     assert associations[("other", "encrypted")] == 2
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
     assert server.get_json("/perf/status")["CallbackFailures"] == {}
-
-
-def test_a_client_needs_no_certificate_where_orthanc_asks_for_none(
-    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image]
-) -> None:
-    options = certificate.get_dicom_options()
-    options["DicomTlsRemoteCertificateRequired"] = False
-    server = start_orthanc(options=options)
-    assert is_stored(server, images, get_arguments(None, certificate))
-    assert wait_until(
-        lambda: scrape(server).group(PEER_INSTANCES, "peer") == {("CT_ROOM_1",): COUNT}
-    )
 
 
 def test_a_receiver_that_wants_another_certificate_gets_nothing(
@@ -136,43 +122,3 @@ def test_a_modality_over_tls_is_known_wherever_it_comes_from(
             return wait_until(lambda: count_sent() == before + COUNT, 2)
 
         assert wait_until(is_seen, 30)
-
-
-@pytest.mark.parametrize(
-    ("version", "has_certificate"),
-    [(ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, False)],
-)
-def test_a_large_associate_request_is_no_instance(
-    start_orthanc: StartOrthanc,
-    certificate: Certificate,
-    version: ssl.TLSVersion,
-    has_certificate: bool,
-) -> None:
-    options = certificate.get_dicom_options()
-    options["DicomTlsRemoteCertificateRequired"] = has_certificate
-    server = start_orthanc(options=options)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(certificate.certificate)
-    context.minimum_version = context.maximum_version = version
-    if has_certificate:
-        context.load_cert_chain(certificate.certificate, certificate.key)
-
-    many = b"".join(wire.make_context(2 * number + 1) for number in range(100))
-    request = wire.make_associate_request(b"LARGE", contexts=many)
-    assert len(request) > 4096
-    with (
-        socket.create_connection(("127.0.0.1", server.dicom_port), timeout=30) as connection,
-        context.wrap_socket(connection) as tls,
-    ):
-        tls.sendall(request)
-        assert tls.recv(65536)[0] == 2  # A-ASSOCIATE-AC
-        tls.sendall(bytes([5, 0, 0, 0, 0, 4, 0, 0, 0, 0]))  # A-RELEASE-RQ
-        tls.recv(100)
-
-    assert wait_until(lambda: count_associations(server) == {("receive", "encrypted"): 1})
-    assert scrape(server).sum(PEER_INSTANCES) == 0
-    (peer,) = server.get_json("/perf/peers")
-    associations = peer["Receive"]["Associations"]
-    assert associations["InstancesPerAssociation"] == 0
-    assert "SetupTime" not in associations

@@ -67,13 +67,11 @@ def test_orthancs_own_storage(
 
 # What another thread writes is not told from the database
 @pytest.mark.parametrize(
-    ("writer", "is_synced", "phase", "expected"),
+    ("keys", "phase", "expected"),
     [
-        ("open", True, "Storage", SYNCED),
-        ("rename", False, "Storage", IN_FILES),
-        ("fopen", True, "Storage", SYNCED),
-        ("ofstream", False, "Storage", IN_FILES),
-        ("thread", False, "Commit", BY_CSTORE | {"Commit"}),
+        ({"Sync": True}, "Storage", SYNCED),
+        ({}, "Storage", IN_FILES),
+        ({"Thread": True}, "Commit", BY_CSTORE | {"Commit"}),
     ],
 )
 def test_a_storage_plugin_that_names_its_files(
@@ -82,16 +80,15 @@ def test_a_storage_plugin_that_names_its_files(
     storage_plugin: Path,
     make_series: MakeSeries,
     tmp_path: Path,
-    writer: str,
-    is_synced: bool,
+    keys: dict[str, bool],
     phase: str,
     expected: set[str],
 ) -> None:
     roots = [tmp_path / "first root", tmp_path / "second root"]
     for root in roots:
         root.mkdir()
-    section = {"Roots": [*map(str, roots)], "Writer": writer, "Sync": is_synced}
-    options = {"StoragePlugin": {**section, "Hold": int(1000 * HOLD)}}
+    section = {"Roots": [*map(str, roots)], "Hold": int(1000 * HOLD), **keys}
+    options = {"StoragePlugin": section}
     server = start_orthanc(plugins=[plugin, storage_plugin], options=options)
     for instance in store(server, make_series):
         phases = instance["Phases"]
