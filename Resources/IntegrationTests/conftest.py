@@ -73,22 +73,14 @@ def plugin() -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def other_plugin(plugin: Path) -> Path:
-    """Stands in for the plugins of others."""
-    return plugin.parent / "OtherPlugin" / "libOtherPlugin.so"
+def _built_beside(name: str) -> Any:  # noqa: ANN401
+    """The path of a plugin that only tests need; its source says what it is for."""
+    return pytest.fixture(scope="session")(lambda plugin: plugin.parent / name / f"lib{name}.so")
 
 
-@pytest.fixture(scope="session")
-def storage_plugin(plugin: Path) -> Path:
-    """A storage area that names and writes its files as it likes."""
-    return plugin.parent / "StoragePlugin" / "libStoragePlugin.so"
-
-
-@pytest.fixture(scope="session")
-def object_plugin(plugin: Path) -> Path:
-    """A storage area that is a server, asked by libcurl."""
-    return plugin.parent / "ObjectStorage" / "libObjectStorage.so"
+other_plugin = _built_beside("OtherPlugin")
+storage_plugin = _built_beside("StoragePlugin")
+object_plugin = _built_beside("ObjectStorage")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ and what becomes of it is no matter of chance.
 
 import contextlib
 import os
-import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -197,21 +196,6 @@ def test_a_large_image_waits_in_each_way_and_is_stored(
     assert memory["GivenUp"] == 0
 
 
-def test_what_is_stored_of_a_chunked_request_is_free(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    """DICOMweb takes the images of 10 MB out at once: Orthanc never has the whole request."""
-    small = make_series("history", 80)
-    body, headers = clients.make_multipart(image.read_bytes() for image in small)
-    with watch_held(orthanc) as held:
-        answer = orthanc.request("POST", "/dicom-web/studies", data=cut(body), headers=headers)
-        assert answer.status_code == 200
-    assert len(orthanc.get_json("/instances")) == len(small)
-    memory = check_all_over(orthanc)
-    assert memory["Waits"] == 0
-    assert max(held) < memory["Copies"] * len(body) / 2
-
-
 @pytest.mark.parametrize("way", ["C-STORE", "upload", "chunked STOW-RS"])
 def test_a_sender_that_dies_while_it_waits_harms_nobody_else(
     orthanc: OrthancServer, images: list[Image], way: str
@@ -292,21 +276,6 @@ def test_who_gives_up_after_a_minute_without_a_write_waits_for_longer(
     assert memory["GivenUp"] == 0
     for image in images:
         check_stored(orthanc, image)
-
-
-def test_a_stranger_without_a_password_takes_nothing_of_the_budget(start_orthanc: Start) -> None:
-    server = start_orthanc(
-        perf=limit(),
-        options={**THREADS, "AuthenticationEnabled": True, "RegisteredUsers": {"user": "secret"}},
-        credentials=("user", "secret"),
-    )
-    for length in ("Content-Length: 1000000000", "Transfer-Encoding: chunked"):
-        with socket.create_connection(("127.0.0.1", server.http_port), timeout=1) as stranger:
-            head = f"POST /instances HTTP/1.1\r\nHost: test\r\n{length}\r\n\r\n"
-            stranger.sendall(head.encode())
-            with contextlib.suppress(OSError):  # it hangs up, or reads nothing any more
-                stranger.sendall(b"800000\r\n" + bytes(8 * MEBIBYTE))
-            assert get_memory(server)["InFlight"] == 0, length
 
 
 def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:
