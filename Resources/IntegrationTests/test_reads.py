@@ -55,10 +55,9 @@ def sum_phases(listed: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def check_explained(
-    server: OrthancServer, url: str, images: list[Any], product: str
+    server: OrthancServer, images: list[Any], product: str, seconds: float
 ) -> list[dict[str, Any]]:
     """The requests of a session, whose phases are its client's time."""
-    seconds = view(url, images, product)
     listed = list_requests(server, product, len(images) + 1)
     phases = sum_phases(listed)
     print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
@@ -80,7 +79,8 @@ def test_a_viewers_session_is_explained(
     )
     images = make_series("reads", COUNT)
     upload(orthanc, advice.read_all(images))
-    listed = check_explained(orthanc, orthanc.url, images, "viewer")
+    seconds = view(orthanc.url, images, "viewer")
+    listed = check_explained(orthanc, images, "viewer", seconds)
     assert {"Idle", "Receive", "Storage", "Work", "Send"} <= set(sum_phases(listed))
     for request in listed:
         waited = request["Duration"] + request["Phases"].get("Idle", 0)
@@ -119,8 +119,8 @@ def test_a_viewers_session_is_explained(
     if obstacle := find_obstacle():
         pytest.skip(obstacle)
     with Distance(0.020) as distance, distance.at_far_end():
-        url = f"http://{NEAR}:{orthanc.http_port}"
-        phases = sum_phases(check_explained(orthanc, url, images, "distant"))
+        seconds = view(f"http://{NEAR}:{orthanc.http_port}", images, "distant")
+    phases = sum_phases(check_explained(orthanc, images, "distant", seconds))
     # A round trip before each request but the first
     assert phases["Idle"] + phases["Send"] >= 0.020 * COUNT
 

@@ -56,7 +56,8 @@ namespace
     const std::lock_guard lock(state.mutex);
     const std::size_t number = state.paths.size();
     const std::string& root = state.roots[number % state.roots.size()];
-    return state.paths[uuid] = root + "/Image No. " + std::to_string(number) + ".dcm";
+    const std::string name = std::to_string(getpid()) + ", image No. " + std::to_string(number);
+    return state.paths[uuid] = root + "/" + name + ".dcm";
   }
 
   bool Write(const std::string& path, std::string_view content)
