@@ -16,7 +16,7 @@ from harness.process import run
 
 
 def make(
-    plugin: Path, folder: Path, configured: Json, http_port: int, dicom_port: int
+    plugin: Path, folder: Path, configured: Json, http_port: int
 ) -> "subprocess.CompletedProcess[str]":
     """Has run-orthanc.sh's configuration written to made.json, with this one of the user's."""
     path = folder / "configured.json"
@@ -28,7 +28,7 @@ def make(
         "--storage": folder / "storage",
         "--config": path,
         "--http-port": str(http_port),
-        "--dicom-port": str(dicom_port),
+        "--dicom-port": str(find_free_port()),
     }
     return run([script, *(word for option in options.items() for word in option)])
 
@@ -91,7 +91,7 @@ def test_run_orthanc_asks_for_a_password_where_others_are_let_in(
     plugin: Path, tmp_path: Path, configured: Json, status: int
 ) -> None:
     port = find_free_port()
-    made = make(plugin, tmp_path, configured, port, find_free_port())
+    made = make(plugin, tmp_path, configured, port)
     assert made.returncode == 0, made.stderr
     statuses = []
 
@@ -126,7 +126,7 @@ def test_run_orthanc_does_not_let_others_in_by_a_password_that_all_know(
 ) -> None:
     """Without "RegisteredUsers", Orthanc before 1.13.0 has a user "orthanc" with that password."""
     configured = {"RemoteAccessAllowed": True, **more}
-    made = make(plugin, tmp_path, configured, find_free_port(), find_free_port())
+    made = make(plugin, tmp_path, configured, find_free_port())
     assert (made.returncode == 1) == is_refused, made
     assert ("RegisteredUsers" in made.stderr) == is_refused
     assert (tmp_path / "made.json").exists() != is_refused
