@@ -21,7 +21,7 @@ readonly BUILD_PACKAGES=(
 readonly RUN_PACKAGES=(orthanc python3)
 readonly TEST_PACKAGES=(
   ccache libgtest-dev liborthancframework-dev libbenchmark-dev libcurl4-openssl-dev clang clang-tidy
-  shellcheck python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
+  shellcheck python3-venv dcmtk prometheus curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 iperf3 e2fsprogs postgresql libpq5 libgdcm-tools strace fuse3
   haproxy bindfs libfaketime mariadb-server libmariadb3 samba smbclient
 )

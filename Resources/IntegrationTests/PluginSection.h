@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstring>
 #include <json/json.h>
 #include <orthanc/OrthancCPlugin.h>
 #include <sstream>
@@ -15,4 +16,20 @@ inline Json::Value ReadSection(OrthancPluginContext* context, const std::string&
   std::istringstream(text) >> configuration;
   OrthancPluginFreeString(context, text);
   return configuration[name];
+}
+
+// A file, as the storage area of a plugin hands it to Orthanc
+inline OrthancPluginErrorCode GiveFile(OrthancPluginContext* context,
+                                       OrthancPluginMemoryBuffer64* target,
+                                       const std::string& content)
+{
+  const OrthancPluginErrorCode code =
+      OrthancPluginCreateMemoryBuffer64(context, target, content.size());
+
+  if (code == OrthancPluginErrorCode_Success)
+  {
+    std::memcpy(target->data, content.data(), content.size());
+  }
+
+  return code;
 }

@@ -14,7 +14,7 @@ import pytest
 
 from harness.certificates import Certificate, make_certificate, mend_https
 from harness.images import Image, make_ct_series
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import PostgreSqlServer
 from harness.reaper import Reaper
 from harness.reliability import Row, keep_rows
@@ -73,22 +73,14 @@ def plugin() -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def other_plugin(plugin: Path) -> Path:
-    """The plugin that stands in for the plugins of others."""
-    return plugin.parent / "OtherPlugin" / "libOtherPlugin.so"
+def _built_beside(name: str) -> Any:  # noqa: ANN401
+    """The path of a plugin that only tests need; its source says what it is for."""
+    return pytest.fixture(scope="session")(lambda plugin: plugin.parent / name / f"lib{name}.so")
 
 
-@pytest.fixture(scope="session")
-def storage_plugin(plugin: Path) -> Path:
-    """A storage area that names and writes its files as it likes."""
-    return plugin.parent / "StoragePlugin" / "libStoragePlugin.so"
-
-
-@pytest.fixture(scope="session")
-def object_plugin(plugin: Path) -> Path:
-    """A storage area that is a server, asked by libcurl."""
-    return plugin.parent / "ObjectStorage" / "libObjectStorage.so"
+other_plugin = _built_beside("OtherPlugin")
+storage_plugin = _built_beside("StoragePlugin")
+object_plugin = _built_beside("ObjectStorage")
 
 
 @pytest.fixture(scope="session")
@@ -206,17 +198,7 @@ def https(
 ) -> Iterator[dict[str, Any]]:
     """Options for HTTPS. Debian's Orthanc crashes at the first connection, without any plugin too:
     the environment of those that are started then has what it lacks."""
-    options = certificate.get_https_options()
-
-    def try_orthanc() -> None:
-        with OrthancServer(tmp_path_factory.mktemp("https"), options=options):
-            pass
-
     with pytest.MonkeyPatch.context() as patch:
-        try:
-            try_orthanc()
-        except OrthancDidNotStartError:
-            for name, value in mend_https(tmp_path_factory.mktemp("openssl")).items():
-                patch.setenv(name, value)
-            try_orthanc()
-        yield options
+        for name, value in mend_https(tmp_path_factory.mktemp("openssl")).items():
+            patch.setenv(name, value)
+        yield certificate.get_https_options()

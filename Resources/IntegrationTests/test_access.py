@@ -27,6 +27,7 @@ from harness.transcoding import JPEG_LS, change, list_engines, tune
 DOCUMENT = ROOT / "Resources" / "Documentation" / "install.md"
 METRICS = "/perf/metrics"
 HEALTH = "/perf/health"
+PAGE = "/perf/status"
 TUNING = "/perf/tuning"
 COMPARE = "/perf/transcoding/compare"
 USERS = {"alice": "a secret", "viewer": "v", "prometheus": "secret"}
@@ -52,50 +53,37 @@ def read_block(begin: str) -> str:
     return "\n".join(line[4:] for line in lines[first:last])
 
 
-def test_a_user_for_metrics_reads_metrics(server: OrthancServer) -> None:
+BACKSLASHES = ("\\", r"\\", "%5C", "%5c")
+PATHS = [r"\perf", r".\perf", r"x\..\perf", r"x/..\perf"]
+WITH_BACKSLASH = [path.replace("\\", mark) for path in PATHS for mark in BACKSLASHES]
+WITHOUT = ["/perf", "./perf", "x/../perf", "x/..%2fperf", "%2fperf", "%70erf", "%255Cperf"]
+
+NOT_FOR_METRICS = {
+    "GET": "/ /perf /perf/status /perf/history /perf/metrics/ /perf/metrics/..%2f..%2fpatients "
+    "/patients /system /app/explorer.html /perf/metrics?_method=DELETE",
+    "PUT": "/perf/metrics /perf/tuning",
+    "POST": "/instances /tools/find /tools/reset",
+    "DELETE": "/perf/tuning",
+    "PROPFIND": "/webdav/",
+    "OPTIONS": "/instances",
+}
+
+
+def test_a_user_for_metrics_reads_metrics_and_does_nothing_else(server: OrthancServer) -> None:
+    own = ("prometheus", USERS["prometheus"])
     for path in (METRICS, "/tools/metrics-prometheus"):
-        answer = server.request("GET", path, auth=("prometheus", USERS["prometheus"]))
+        answer = server.request("GET", path, auth=own)
         assert answer.status_code == 200
         assert "orthanc_" in answer.text
-    answer = server.request("GET", HEALTH, auth=("prometheus", USERS["prometheus"]))
+    answer = server.request("GET", HEALTH, auth=own)
     assert answer.status_code in (200, 503)
     assert "Healthy" in answer.json()
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/"),
-        ("GET", "/perf"),
-        ("GET", "/perf/status"),
-        ("GET", "/perf/history"),
-        ("GET", "/perf/metrics/"),
-        ("GET", "/perf/metrics/..%2f..%2fpatients"),
-        ("GET", "/patients"),
-        ("GET", "/system"),
-        ("GET", "/app/explorer.html"),
-        ("GET", f"{METRICS}?_method=DELETE"),
-        ("PUT", METRICS),
-        ("POST", "/instances"),
-        ("POST", "/tools/find"),
-        ("POST", "/tools/reset"),
-        ("PUT", TUNING),
-        ("DELETE", TUNING),
-        ("PROPFIND", "/webdav/"),
-        ("OPTIONS", "/instances"),
-    ],
-)
-def test_a_user_for_metrics_does_nothing_else(
-    server: OrthancServer, method: str, path: str
-) -> None:
-    assert ask(server, method, path, "prometheus") in (400, 403)
-
-
-def test_a_user_for_metrics_is_asked_for_its_password(server: OrthancServer) -> None:
+    for method, paths in NOT_FOR_METRICS.items():
+        for path in paths.split():
+            assert ask(server, method, path, "prometheus") in (400, 403), (method, path)
     for path in (METRICS, "/system"):
-        answer = requests.get(server.url + path, auth=("prometheus", "wrong"), timeout=60)
-        assert answer.status_code == 401
-        assert requests.get(server.url + path, timeout=60).status_code == 401
+        for wrong in (("prometheus", "wrong"), None):
+            assert requests.get(server.url + path, auth=wrong, timeout=60).status_code == 401
 
 
 @pytest.mark.parametrize("user", ["alice", "viewer"])
@@ -105,6 +93,16 @@ def test_other_users_are_as_they_were(server: OrthancServer, user: str) -> None:
     assert ask(server, "POST", "/tools/find", user) != 403
     assert ask(server, "PUT", TUNING, user) == (200 if user == "alice" else 403)
     assert ask(server, "POST", COMPARE, user) == (400 if user == "alice" else 403)
+
+
+def change_through(url: str, method: str, path: str, user: str = "alice") -> int:
+    """The status; the path goes out as it is, which requests would put into order."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    password = base64.b64encode(f"{user}:{USERS[user]}".encode()).decode()
+    body = '{"DicomSockets": {"KeepAliveSeconds": 77}}'
+    connection.request(method, path, body, {"Authorization": f"Basic {password}"})
+    with connection.getresponse() as answer:
+        return answer.status
 
 
 def test_no_way_around_the_filter_leads_to_the_tuning(server: OrthancServer) -> None:
@@ -196,10 +194,8 @@ TOKENS = {
 }
 
 
-@pytest.fixture(params=[True, False], ids=["may tune", "may not"])
-def guarded(
-    request: pytest.FixtureRequest, plugin: Path, tmp_path: Path
-) -> Iterator[OrthancServer]:
+@pytest.fixture
+def guarded(may_tune: bool, plugin: Path, tmp_path: Path) -> Iterator[OrthancServer]:
     """Orthanc with the authorization plugin and the rules of the document; the owner asks."""
     library = os.environ.get("PERF_AUTHORIZATION")
     if library is None:
@@ -213,7 +209,7 @@ def guarded(
         server = OrthancServer(
             tmp_path,
             plugins=[plugin, Path(library).resolve()],
-            perf={"AllowTuning": request.param},
+            perf={"AllowTuning": may_tune},
             options={"Authorization": rules},
         )
         server.session.headers[TOKEN] = "owner"
@@ -221,11 +217,10 @@ def guarded(
             yield server
 
 
+@pytest.mark.parametrize("may_tune", [True, False])
 def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
-    guarded: OrthancServer, request: pytest.FixtureRequest
+    guarded: OrthancServer, may_tune: bool
 ) -> None:
-    may_tune = "may tune" in request.node.name
-
     def ask(method: str, path: str, token: str | None) -> requests.Response:
         headers = {TOKEN: token}  # None: without
         body = '{"DicomSockets": {"KeepAliveSeconds": 90}}' if method == "PUT" else "{}"
@@ -259,16 +254,12 @@ def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
     assert all(change["By"] == by for change in changes)
 
 
-def read_nginx_rules(server: OrthancServer) -> str:
+def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
     """For this server, a scraper at 127.0.0.9, and administrators at 127.0.0.4."""
     rules = read_block(r'location ~ "\\\\" {')
     assert "10.0.0.9;" in rules and "10.0.0.0/28;" in rules
     rules = rules.replace("http://127.0.0.1:8042", server.url)
-    return rules.replace("10.0.0.9;", "127.0.0.9;").replace("10.0.0.0/28;", "127.0.0.4;")
-
-
-def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
-    rules = read_nginx_rules(server)
+    rules = rules.replace("10.0.0.9;", "127.0.0.9;").replace("10.0.0.0/28;", "127.0.0.4;")
     alice = ("alice", USERS["alice"])
 
     with serve_locations(rules, server.folder / "proxy") as url:
@@ -286,14 +277,11 @@ def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> 
         assert ask_from(scraper, "GET", METRICS) == 200
         assert ask_from(scraper, "GET", f"{METRICS}?_method=DELETE") == 403
         assert ask_from(scraper, "PUT", METRICS, data="{}") == 403
-        assert ask_from(scraper, "GET", "/perf/status") == 401
-        assert ask_from(scraper, "GET", "/patients") == 401
-
         assert ask_from(desk, "GET", METRICS) == 403
-        assert ask_from(desk, "GET", "/perf/status") == 401
-        assert ask_from(desk, "GET", "/perf", auth=alice) == 200
-        assert ask_from(desk, "GET", "/perf/status", auth=alice) == 200
-        assert ask_from(desk, "GET", "/patients", auth=alice) == 200
+        for source, path in ((scraper, "/patients"), (scraper, PAGE), (desk, PAGE)):
+            assert ask_from(source, "GET", path) == 401
+        for path in ("/perf", PAGE, "/patients"):
+            assert ask_from(desk, "GET", path, auth=alice) == 200
         assert ask_from(desk, "PUT", TUNING, data="{}", auth=alice) == 403
         assert ask_from(desk, "GET", f"{TUNING}?_method=DELETE", auth=alice) == 400
 
@@ -301,36 +289,10 @@ def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> 
         assert ask_from(administrator, "PUT", TUNING, data="{}", auth=alice, headers=own) == 200
         assert ask_from(administrator, "DELETE", TUNING, auth=alice) == 200
 
-
-def change_through(url: str, method: str, path: str, user: str = "alice") -> int:
-    """The status; the path goes out as it is, which requests would put into order."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
-    password = base64.b64encode(f"{user}:{USERS[user]}".encode()).decode()
-    body = '{"DicomSockets": {"KeepAliveSeconds": 77}}'
-    connection.request(method, path, body, {"Authorization": f"Basic {password}"})
-    with connection.getresponse() as answer:
-        return answer.status
-
-
-WITH_BACKSLASH = [
-    "%5Cperf",
-    "%5cperf",
-    r"\perf",
-    r"\\perf",
-    ".%5Cperf",
-    "x%5C..%5Cperf",
-    "x/..%5Cperf",
-    r"x\..\perf",
-]
-WITHOUT = ["/perf", "./perf", "x/../perf", "x/..%2fperf", "%2fperf", "%70erf", "%255Cperf"]
-
-
-def test_no_way_around_the_rules_for_nginx_leads_to_the_tuning(server: OrthancServer) -> None:
-    before = server.get_json(TUNING)
-    with serve_locations(read_nginx_rules(server), server.folder / "around") as url:
+        before = server.get_json(TUNING)
         for method in ("PUT", "DELETE"):
             for perf in [*WITH_BACKSLASH, *WITHOUT]:
                 status = change_through(url, method, f"/pacs/{perf}/tuning")
                 refused = (400,) if perf in WITH_BACKSLASH else (403, 404)
                 assert status in refused, (method, perf, status)
-    assert server.get_json(TUNING) == before
+        assert server.get_json(TUNING) == before

@@ -3,7 +3,6 @@
 
 import os
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -157,29 +156,19 @@ def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
     assert share == pytest.approx(again["Evidence"]["StallShare"], rel=0.05)
 
 
-def send_with_pauses(
-    server: OrthancServer, images: list[Image], title: str, pause: float
-) -> tuple[float, float]:
-    """All images over one association: the mean pause, and the mean time from image to image."""
-    contents = [dcmread(image.path) for image in images]
-    association = associate(server, title)
-    assert association.is_established
-    paused = 0.0
-    first = time.perf_counter()
-    for content in contents:
-        begin = time.perf_counter()
-        time.sleep(pause)
-        paused += time.perf_counter() - begin
-        assert association.send_c_store(content).Status == 0
-    elapsed = time.perf_counter() - first
-    association.release()
-    return paused / len(contents), elapsed / len(contents)
-
-
 def test_a_sender_that_pauses_is_named_until_it_no_longer_does(
     orthanc: OrthancServer, images: list[Image]
 ) -> None:
-    pause, elapsed = send_with_pauses(orthanc, images[:40], "SLOW_CT", 0.1)
+    pause = 0.1
+    contents = [dcmread(image.path) for image in images[:40]]
+    association = associate(orthanc, "SLOW_CT")
+    assert association.is_established
+    begin = time.perf_counter()
+    for content in contents:
+        time.sleep(pause)
+        assert association.send_c_store(content).Status == 0
+    elapsed = (time.perf_counter() - begin) / len(contents)
+    association.release()
     finding = advice.find(orthanc, "sender-bottleneck", "SLOW_CT")
     assert finding["Cost"]["EstimatedGain"] is None
     # pynetdicom takes some time to encode an image, which is part of its pause
@@ -213,33 +202,6 @@ def test_a_receiver_that_takes_its_time_is_named_until_it_hurries(
             if advice.goes_away(orthanc, "receiver-bottleneck", 1):
                 return
     pytest.fail("the receiver hurries, and is still named")
-
-
-def test_the_second_of_a_movescu_that_receives_its_own_images_is_found(
-    start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
-) -> None:
-    port = find_free_port()
-    modality = describe_modality(port, "MOVESCU")
-    orthanc = start_orthanc(options={"DicomModalities": {"movescu": modality}})
-    upload(orthanc, advice.read_all(images[:2]))
-    study = dcmread(images[0].path).StudyInstanceUID
-    command = ["movescu", "-S", "-aet", "MOVESCU", "-aec", "ORTHANC", "-aem", "MOVESCU"]
-    command += ["--port", str(port), "-od", str(tmp_path)]
-    command += ["-k", "QueryRetrieveLevel=STUDY", "-k", f"StudyInstanceUID={study}"]
-    command += ["127.0.0.1", str(orthanc.dicom_port)]
-    for _ in range(3):
-        subprocess.run(command, check=True, timeout=60)
-
-    finding = advice.find(orthanc, "slow-association-sending", "MOVESCU")
-    assert finding["Evidence"]["MedianSetupTime"] == pytest.approx(1, abs=0.2)
-    assert "movescu" in finding["Explanation"]
-    assert finding["Remedy"]["Kind"] == "Peer"
-
-    # The remedy: a receiver of its own, here storescp
-    with StoreScp(port):
-        for _ in range(5):
-            send(orthanc, "movescu", upload_to_send(orthanc, images[:2]))
-    assert advice.goes_away(orthanc, "slow-association-sending")
 
 
 def test_associations_that_wait_for_a_thread_are_found_and_the_remedy_ends_it(

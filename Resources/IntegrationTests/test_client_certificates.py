@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who is not let in by its certificate leaves no instance and hides nobody: DICOM TLS and HTTPS."""
 
-import socket
-import ssl
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 
 from conftest import MakeSeries, StartOrthanc
-from harness import clients, wire
+from harness import clients
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
-from harness.orthanc import OrthancServer, find_free_port, read_access
-from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import StoreScp, describe_modality, upload_to_send
 
 COUNT = 4
 
@@ -69,18 +64,6 @@ def test_only_a_client_with_a_trusted_certificate_stores(
     assert server.get_json("/perf/status")["CallbackFailures"] == {}
 
 
-def test_a_client_needs_no_certificate_where_orthanc_asks_for_none(
-    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image]
-) -> None:
-    options = certificate.get_dicom_options()
-    options["DicomTlsRemoteCertificateRequired"] = False
-    server = start_orthanc(options=options)
-    assert is_stored(server, images, get_arguments(None, certificate))
-    assert wait_until(
-        lambda: scrape(server).group(PEER_INSTANCES, "peer") == {("CT_ROOM_1",): COUNT}
-    )
-
-
 def test_a_receiver_that_wants_another_certificate_gets_nothing(
     start_orthanc: StartOrthanc,
     certificate: Certificate,
@@ -89,7 +72,8 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
 ) -> None:
     port = find_free_port()
     options = certificate.get_dicom_options(is_server=False)
-    options["DicomModalities"] = {"receiver": describe_modality(port, tls=True)}
+    modality = describe_modality(port, tls=True) | {"Port": str(port)}  # as it may be written
+    options["DicomModalities"] = {"receiver": modality}
     server = start_orthanc(options=options)
     identifiers = upload_to_send(server, images)
 
@@ -108,110 +92,3 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
         lambda: count_associations(server) == {("send", "tls"): 1, ("send", "encrypted"): 1}
     )
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
-
-
-def test_a_modality_over_tls_is_known_wherever_it_comes_from(
-    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image]
-) -> None:
-    port = find_free_port()
-    options = certificate.get_dicom_options(is_server=False)
-    options["DicomModalities"] = {
-        "text": {**describe_modality(port, "TEXT", tls=True), "Port": str(port)}
-    }
-    server = start_orthanc(options=options)
-    identifiers = upload_to_send(server, images)
-    with StoreScp(port, *certificate.get_dcmtk_arguments()):
-        send(server, "text", identifiers)
-
-    def count_sent() -> float:
-        return scrape(server).sum(PEER_INSTANCES, direction="send")
-
-    assert wait_until(lambda: count_sent() == COUNT)
-
-    later = find_free_port()
-    added = describe_modality(later, "LATER", tls=True)
-    server.request("PUT", "/modalities/later", json=added).raise_for_status()
-    with StoreScp(later, *certificate.get_dcmtk_arguments()):
-
-        def is_seen() -> bool:
-            before = count_sent()
-            send(server, "later", identifiers)
-            return wait_until(lambda: count_sent() == before + COUNT, 2)
-
-        assert wait_until(is_seen, 30)
-
-
-@pytest.mark.parametrize(
-    ("version", "has_certificate"),
-    [(ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_3, False)],
-)
-def test_a_large_associate_request_is_no_instance(
-    start_orthanc: StartOrthanc,
-    certificate: Certificate,
-    version: ssl.TLSVersion,
-    has_certificate: bool,
-) -> None:
-    options = certificate.get_dicom_options()
-    options["DicomTlsRemoteCertificateRequired"] = has_certificate
-    server = start_orthanc(options=options)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.load_verify_locations(certificate.certificate)
-    context.minimum_version = context.maximum_version = version
-    if has_certificate:
-        context.load_cert_chain(certificate.certificate, certificate.key)
-
-    many = b"".join(wire.make_context(2 * number + 1) for number in range(100))
-    request = wire.make_associate_request(b"LARGE", contexts=many)
-    assert len(request) > 4096
-    with (
-        socket.create_connection(("127.0.0.1", server.dicom_port), timeout=30) as connection,
-        context.wrap_socket(connection) as tls,
-    ):
-        tls.sendall(request)
-        assert tls.recv(65536)[0] == 2  # A-ASSOCIATE-AC
-        tls.sendall(bytes([5, 0, 0, 0, 0, 4, 0, 0, 0, 0]))  # A-RELEASE-RQ
-        tls.recv(100)
-
-    assert wait_until(lambda: count_associations(server) == {("receive", "encrypted"): 1})
-    assert scrape(server).sum(PEER_INSTANCES) == 0
-    (peer,) = server.get_json("/perf/peers")
-    associations = peer["Receive"]["Associations"]
-    assert associations["InstancesPerAssociation"] == 0
-    assert "SetupTime" not in associations
-
-
-def test_users_are_the_same_over_https(start_orthanc: StartOrthanc, https: dict[str, Any]) -> None:
-    users = {"alice": "a", "bob": "b", "prometheus": "c"}
-    options = {**https, "AuthenticationEnabled": True, "RegisteredUsers": users}
-    server = start_orthanc(options=options, lua=[read_access()], credentials=("alice", "a"))
-
-    def ask(method: str, path: str, user: str) -> int:
-        return server.request(method, path, data="{}", auth=(user, users[user])).status_code
-
-    assert ask("PUT", "/perf/tuning", "bob") == 403
-    assert ask("GET", "/perf/metrics", "prometheus") == 200
-    assert ask("GET", "/perf/status", "prometheus") == 403
-    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
-    server.request("PUT", "/perf/tuning", data=body).raise_for_status()
-    (made,) = server.get_json("/perf/history")["TuningChanges"]
-    assert made["By"] == {"Origin": "RestApi", "User": "alice", "Address": "127.0.0.1"}
-
-
-def test_a_page_is_for_clients_with_a_trusted_certificate(
-    https: dict[str, Any],
-    plugin: Path,
-    certificate: Certificate,
-    stranger: Certificate,
-    tmp_path: Path,
-) -> None:
-    trusted = str(certificate.certificate)
-    options = {**https, "SslVerifyPeers": True, "SslTrustedClientCertificates": trusted}
-    server = OrthancServer(tmp_path, plugins=[plugin], options=options)
-    server.session.cert = (trusted, str(certificate.key))
-    with server:
-        assert server.get("/perf/status").status_code == 200
-        for own in (None, (str(stranger.certificate), str(stranger.key))):
-            with pytest.raises(requests.ConnectionError):
-                requests.get(f"{server.url}/perf", cert=own, verify=trusted, timeout=60)
-        assert server.get("/perf/metrics").status_code == 200

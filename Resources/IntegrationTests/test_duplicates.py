@@ -12,7 +12,6 @@ from harness.images import Image
 from harness.metrics import INSTANCES, scrape_when_counted
 from harness.orthanc import OrthancServer
 from harness.transcoding import (
-    JPEG_2000,
     JPEG_LOSSLESS_SV1,
     change,
     get_syntax,
@@ -69,18 +68,6 @@ def test_what_replaces_a_stored_instance_is_transcoded(
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     send_twice(orthanc, make_series("duplicates", COUNT))
     assert count_outcomes(orthanc, 2 * COUNT) == {"transcoded": 2 * COUNT}
-
-
-def test_the_source_of_a_lossy_instance_is_no_duplicate(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    """What it becomes is another instance, stored beside the one that came before."""
-    images = make_series("duplicates", 1)
-    clients.store(orthanc, images)
-    tune(orthanc, TransferSyntax=JPEG_2000, LossyQuality=80)
-    clients.store(orthanc, images)
-    assert count_outcomes(orthanc, 2) == {"transcoded": 1}
-    assert len(orthanc.get_json("/instances")) == 2
 
 
 def test_what_orthanc_has_counts_as_stored_though_other_series_share_its_uid(

@@ -6,14 +6,14 @@ import shutil
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import requests
 
 from conftest import MakeSeries, StartOrthanc
-from harness.clients import get_output, make_store_command, store, upload
+from harness.clients import store, upload
 from harness.faults import (
     Fault,
     FullDisk,
@@ -24,7 +24,6 @@ from harness.faults import (
     ReadOnlyDisk,
     UnmountedFolder,
 )
-from harness.haproxy import HaProxyServer
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, Json, OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
@@ -102,7 +101,8 @@ def test_it_says_what_is_broken_and_when_it_is_well_again(
             with ThreadPoolExecutor(10) as pool:
                 for found in pool.map(lambda _: look(server), range(150)):
                     assert list(found[1]["Problems"]) == [part]
-            assert server.get("/perf/metrics").status_code == 200
+            for route in ("status", "metrics", "advice", "instances", "instances?direction=Send"):
+                assert server.get(f"/perf/{route}").status_code == 200
         assert wait_until(lambda: is_well(server), PATIENCE)
         ((status, _),) = upload(server, [images[1].read_bytes()])
         assert status == 200
@@ -169,55 +169,6 @@ def test_the_folder_beneath_a_disk_takes_no_image_unless_it_is_orthancs_own(
         assert wait_until(lambda: is_well(server), PATIENCE)
         assert server.get_file(server.find_instance(images[0].sop_instance_uid))
         server.stop()
-
-
-@pytest.mark.skipif(shutil.which("haproxy") is None, reason="not installed: haproxy")
-def test_haproxy_sends_to_who_can_store(
-    plugin: Path, tmp_path: Path, make_series: MakeSeries
-) -> None:
-    """Or else the server that refuses at once, and so has the fewest connections, gets the most."""
-    fault = ReadOnlyDisk()
-    if fault.obstacle:
-        pytest.skip(fault.obstacle)
-    images = make_series("health", 12)
-    with ExitStack() as stack:
-        folders = {name: tmp_path / name for name in ("orthanc-a", "orthanc-b")}
-        for folder in folders.values():
-            (folder / "server").mkdir(parents=True)
-        stack.enter_context(fault.prepare(folders["orthanc-b"]))
-        options = {"orthanc-a": {}, "orthanc-b": fault.options}
-        servers = {
-            name: stack.enter_context(
-                OrthancServer(folder / "server", plugins=[plugin], options=options[name])
-            )
-            for name, folder in folders.items()
-        }
-        haproxy = stack.enter_context(HaProxyServer(tmp_path, servers, ("nobody", "is asked")))
-        with fault.strike(servers["orthanc-b"]):
-            assert wait_until(lambda: haproxy.list_up() == ["orthanc-a"], PATIENCE)
-            assert haproxy.list_up("http") == list(servers)
-            for image in images:
-                get_output(make_store_command(haproxy.dicom_port, [image]))
-        assert wait_until(lambda: haproxy.list_up() == list(servers), PATIENCE)
-        servers["orthanc-a"].stop()
-        with fault.strike(servers["orthanc-b"]):
-            assert wait_until(lambda: haproxy.list_up() == [], PATIENCE)
-            get_output(["echoscu", "-aec", "ORTHANC", "127.0.0.1", str(haproxy.dicom_port)])
-        servers["orthanc-a"].start()
-        assert len(servers["orthanc-a"].get_json("/instances")) == len(images)
-        assert servers["orthanc-b"].get_json("/instances") == []
-
-
-def test_a_disk_is_as_it_was(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    """A file that has no name, as on most, does not even change the folder's date."""
-    store(orthanc, make_series("health", 1))
-    folder = orthanc.storage
-    before = sorted(folder.rglob("*"))
-    changed = folder.stat().st_mtime_ns
-    assert before
-    assert wait_until(lambda: is_well(orthanc), PATIENCE)  # has tried, or it would not know
-    assert sorted(folder.rglob("*")) == before
-    assert folder.stat().st_mtime_ns == changed
 
 
 @pytest.mark.parametrize("folder", ["", "images"], ids=["default", "relative"])

@@ -7,44 +7,32 @@ from harness.metrics import BYTES, INSTANCES, Metrics, scrape_when_counted
 from harness.orthanc import OrthancServer
 
 
-def count_stored(metrics: Metrics) -> dict[str, int]:
-    return {
-        origin: count
-        for (origin, outcome), count in metrics.group(INSTANCES, "origin", "outcome").items()
-        if outcome == "stored" and count > 0
-    }
+def check_stored(server: OrthancServer, counts: dict[str, int]) -> Metrics:
+    metrics = scrape_when_counted(server, sum(counts.values()))
+    expected = {(origin, "stored"): count for origin, count in counts.items()}
+    assert metrics.group(INSTANCES, "origin", "outcome") == expected
+    return metrics
 
 
 def test_another_orthanc_sends_as_a_peer(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
-    images = make_series("store", 3)
     orthanc = start_orthanc()
     peers = {"OrthancPeers": {"receiver": [f"{orthanc.url}/"]}}
     sender = start_orthanc(below="sender", plugins=[], options=peers)
-    identifiers = [sender.upload(image.read_bytes()) for image in images]
+    identifiers = [sender.upload(image.read_bytes()) for image in make_series("store", 3)]
     sender.request("POST", "/peers/receiver/store", json=identifiers).raise_for_status()
-
-    metrics = scrape_when_counted(orthanc, 3)
-    assert count_stored(metrics) == {"RestApi": 3}
+    check_stored(orthanc, {"RestApi": 3})
     assert [peer["Name"] for peer in orthanc.get_json("/perf/peers")] == ["127.0.0.1"]
 
 
-def test_webdav_uploads_have_their_origin(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    (image,) = make_series("store", 1)
-    content = image.read_bytes()
-    orthanc.request("PUT", "/webdav/uploads/image.dcm", data=content).raise_for_status()
-
-    metrics = scrape_when_counted(orthanc, 1)
-    assert count_stored(metrics) == {"WebDav": 1}
-    assert metrics.sum(BYTES, origin="WebDav") == len(content)
-
-
-def test_what_a_lua_script_stores_has_its_origin(
+def test_what_comes_by_webdav_and_what_a_lua_script_stores_has_its_origin(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
-    (image,) = make_series("store", 1)
-    orthanc = start_orthanc(lua=[clients.STORE_A_MODIFIED_COPY])
-    clients.upload(orthanc, [image.read_bytes()])
-
-    assert count_stored(scrape_when_counted(orthanc, 2)) == {"RestApi": 1, "Lua": 1}
+    first, second = (image.read_bytes() for image in make_series("store", 2))
+    orthanc = start_orthanc()
+    orthanc.request("PUT", "/webdav/uploads/image.dcm", data=first).raise_for_status()
+    assert check_stored(orthanc, {"WebDav": 1}).sum(BYTES, origin="WebDav") == len(first)
+    orthanc = start_orthanc(below="lua", lua=[clients.STORE_A_MODIFIED_COPY])
+    orthanc.upload(second)
+    check_stored(orthanc, {"RestApi": 1, "Lua": 1})

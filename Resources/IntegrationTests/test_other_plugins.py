@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Beside the plugins of others, which may hold a hook or refuse instances."""
 
-import time
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -13,44 +10,36 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image
 from harness.metrics import INSTANCES, scrape_when_counted
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN
 from harness.transcoding import change
 
-PAUSE = 0.5
 
-
-@pytest.fixture(params=["before", "after"])
-def crowded_orthanc(
-    request: pytest.FixtureRequest, start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path
-) -> OrthancServer:
-    """Another plugin, loaded before or after ours, holds the received-instance callback, which
-    Orthanc gives to one plugin only, and refuses what REFUSED sends."""
-    ours_and_other = [plugin, other_plugin]
-    if request.param == "before":
-        ours_and_other.reverse()
-    return start_orthanc(
-        plugins=[*ours_and_other, DICOMWEB_PLUGIN],
-        options={"OtherPlugin": {"HoldReceived": True, "DiscardTitle": "REFUSED"}},
-    )
-
-
+@pytest.mark.parametrize("is_first", [False, True])
 def test_instances_are_still_counted_with_their_phases_and_it_is_said_who_is_missing(
-    crowded_orthanc: OrthancServer, make_series: MakeSeries
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    other_plugin: Path,
+    make_series: MakeSeries,
+    is_first: bool,
 ) -> None:
-    assert "received-instance callback" in crowded_orthanc.log
-    assert "received-instance callback" in crowded_orthanc.get("/perf/status").text
+    """Orthanc gives the received-instance callback to one plugin only: the other one has it."""
+    plugins = [other_plugin, plugin] if is_first else [plugin, other_plugin]
+    options = {"OtherPlugin": {"HoldReceived": True}}
+    orthanc = start_orthanc(plugins=[*plugins, DICOMWEB_PLUGIN], options=options)
+    assert "received-instance callback" in orthanc.log
+    assert "received-instance callback" in orthanc.get("/perf/status").text
     images = make_series("store", 20)
-    clients.store(crowded_orthanc, images[:5])
-    clients.upload(crowded_orthanc, [image.read_bytes() for image in images[5:10]], 2)
-    clients.upload_zip(crowded_orthanc, images[10:15])
-    clients.store_over_web(crowded_orthanc, images[15:])
-    counts = scrape_when_counted(crowded_orthanc, 20).group(INSTANCES, "origin", "outcome")
+    clients.store(orthanc, images[:5])
+    clients.upload(orthanc, [image.read_bytes() for image in images[5:10]], 2)
+    clients.upload_zip(orthanc, images[10:15])
+    clients.store_over_web(orthanc, images[15:])
+    counts = scrape_when_counted(orthanc, 20).group(INSTANCES, "origin", "outcome")
     assert counts == {
         ("DicomProtocol", "stored"): 5,
         ("RestApi", "stored"): 10,
         ("Plugins", "stored"): 5,
     }
-    instances = crowded_orthanc.get_json("/perf/instances")
+    instances = orthanc.get_json("/perf/instances")
     assert len(instances) == 20
     assert all(instance["Phases"] and instance["Duration"] > 0 for instance in instances)
 
@@ -83,35 +72,6 @@ def test_what_another_plugin_uploads_when_it_is_told_of_an_instance(
     if way == "C-STORE":  # its sender has sent one
         assert found["Plugins"].get("Peer", "") != found[origin]["Peer"]
         assert "Respond" not in found["Plugins"]["Phases"]
-
-
-def test_what_a_plugins_token_lets_in_has_its_own_address_and_time(
-    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
-) -> None:
-    """Orthanc asks no filter about it, but about the request before, on the same thread."""
-    options = {
-        "OtherPlugin": {"GiveToken": True},
-        "HttpThreadsCount": 1,
-        "RemoteAccessAllowed": True,
-        "AuthenticationEnabled": True,
-        "RegisteredUsers": {"alice": "secret"},
-    }
-    orthanc = start_orthanc(
-        plugins=[plugin, other_plugin], options=options, credentials=("alice", "secret")
-    )
-    token = orthanc.get("/other/token").text
-    images = make_series("upload", 3)
-    time.sleep(PAUSE)
-    with closing(HTTPConnection("127.0.0.1", orthanc.http_port, 60, ("127.0.0.2", 0))) as client:
-        for image in images:
-            client.request("POST", "/instances", image.read_bytes(), {"Authorization": token})
-            response = client.getresponse()
-            assert (response.status, response.read() != b"") == (200, True)
-            time.sleep(PAUSE)
-    instances = orthanc.get_json("/perf/instances")
-    assert len(instances) == len(images)
-    assert {entry["Peer"] for entry in instances} == {"127.0.0.2"}
-    assert all(entry["Phases"]["Receive"] < PAUSE for entry in instances), instances
 
 
 def test_what_another_plugin_refuses_is_counted_as_discarded(

@@ -2,7 +2,6 @@
 """What became of an instance is what Orthanc answered, also where it asked no plugin."""
 
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from pydicom import dcmread
@@ -13,11 +12,11 @@ from pydicom.uid import ExplicitVRLittleEndian, ImplicitVRLittleEndian, generate
 from pynetdicom import AE
 from pynetdicom.dimse_primitives import C_STORE
 
-from conftest import MakeSeries, StartOrthanc
+from conftest import MakeSeries
 from harness.clients import make_multipart
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape_when_counted, wait_until
-from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
+from harness.orthanc import Json, OrthancServer
 from harness.senders import keep_reactor_paused
 
 PIXELS_IN_ITEMS = (  # of undefined length, as only encapsulated transfer syntaxes have it
@@ -126,44 +125,32 @@ def test_a_c_store_that_orthanc_cannot_parse_has_failed_though_it_does_not_answe
 
 
 @pytest.mark.parametrize("way", ["rest", "stow", "stow, after 100 Continue"])
-def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path, way: str
+def test_an_upload_that_orthanc_cannot_read_has_failed_and_what_stands_beside_it_is_stored(
+    orthanc: OrthancServer, make_series: MakeSeries, way: str
 ) -> None:
-    server = start_orthanc(plugins=[plugin, DICOMWEB_PLUGIN])
-    (image,) = make_series("outcome", 1)
+    """Though plugins may filter."""
+    (image, *others) = make_series("outcome", 3)
     head = read(image)[:0x0040A170]
     head.file_meta = FileMetaDataset()
     head.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian
     file = BytesIO()
     dcmwrite(file, head, enforce_file_format=True)
-    content = file.getvalue() + TEXT_FOR_A_SEQUENCE
-    uri = "/instances"
-    headers: dict[str, str] = {}
+    unreadable = file.getvalue() + TEXT_FOR_A_SEQUENCE
+    uri, content, headers = "/instances", unreadable, {}
     if way != "rest":
         uri = "/dicom-web/studies"
-        content, headers = make_multipart([content])
+        first, last = (other.read_bytes() for other in others)
+        content, headers = make_multipart([first, unreadable, last])
     if "100" in way:
         headers["Expect"] = "100-continue"
-    answer = server.request("POST", uri, data=content, headers=headers)
+    answer = orthanc.request("POST", uri, data=content, headers=headers)
     assert answer.status_code == 400
-    failed = get_newest(server)
-    assert failed["Outcome"] == "Failed"
+    origin, stored = ("RestApi", {}) if way == "rest" else ("Plugins", {("Plugins", "stored"): 2})
+    metrics = scrape_when_counted(orthanc, 1 + sum(stored.values()))
+    outcomes = metrics.group(INSTANCES, "origin", "outcome")
+    assert outcomes == {(origin, "failed"): 1, **stored}
+    (failed,) = orthanc.get_json("/perf/instances?outcome=Failed")
     assert failed["Reason"] == "Orthanc answered 400: it cannot read what was uploaded"
-    assert failed["Origin"] == ("RestApi" if way == "rest" else "Plugins")
+    assert failed["Origin"] == origin
     assert failed["Peer"] == "127.0.0.1"
     assert 0 < failed["Size"] < len(content) + 1000
-    metrics = scrape_when_counted(server, 1)
-    assert metrics.group(INSTANCES, "origin", "outcome") == {(failed["Origin"], "failed"): 1}
-
-
-def test_an_unreadable_part_of_a_stow_request_has_failed_and_the_others_are_stored(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path
-) -> None:
-    server = start_orthanc(plugins=[plugin, DICOMWEB_PLUGIN])
-    first, last = (image.path.read_bytes() for image in make_series("outcome", 2))
-    body, headers = make_multipart([first, b"no DICOM", last])
-    answer = server.request("POST", "/dicom-web/studies", data=body, headers=headers)
-    assert answer.status_code == 400
-    metrics = scrape_when_counted(server, 3)
-    outcomes = {("Plugins", "stored"): 2, ("Plugins", "failed"): 1}
-    assert metrics.group(INSTANCES, "origin", "outcome") == outcomes

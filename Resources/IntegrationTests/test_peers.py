@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
-from harness import advice, certificates, wire
+from harness import advice
 from harness.certificates import Certificate
 from harness.metrics import PEER_INSTANCES, scrape, wait_for
 from harness.orthanc import OrthancServer, find_free_port
@@ -16,64 +16,27 @@ from harness.receivers import upload_to_send
 
 
 @pytest.fixture(scope="module")
-def receivers(
-    tmp_path_factory: pytest.TempPathFactory,
-    start_for_module: StartOrthanc,
-    certificate: Certificate,
-) -> dict[str, OrthancServer]:
-    """Orthancs without the plugin: over HTTP, and over HTTPS."""
-    environment = certificates.mend_https(tmp_path_factory.mktemp("ssl"))
-    https = certificate.get_https_options()
-    return {
-        "http": start_for_module(plugins=[]),
-        "https": start_for_module(plugins=[], options=https, environment=environment),
-    }
-
-
-@pytest.fixture(scope="module")
-def silent() -> Iterator[int]:
-    """The port of a socket that listens and never accepts."""
-    with socket.create_server(("", 0), backlog=8) as listener:
-        yield listener.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def full() -> Iterator[int]:
-    with wire.full_queue() as port:
-        yield port
-
-
-@pytest.fixture(scope="module")
 def orthanc(
-    start_for_module: StartOrthanc,
-    certificate: Certificate,
-    receivers: dict[str, OrthancServer],
-    silent: int,
-    full: int,
-) -> OrthancServer:
-    """One Orthanc for all tests: each has a peer of its own, told apart by address and port."""
-    http, tls = receivers["http"].http_port, receivers["https"].http_port
-    urls = {
-        "plain": f"http://127.0.0.2:{http}",
-        "named": f"http://localhost:{http}/",
-        "tls": f"https://127.0.0.1:{tls}",
-        "nobody": f"http://localhost:{find_free_port()}",
-        "noname": "http://nobody.invalid:8042",  # RFC 6761
-        # connect(2) reaches no group: ENETUNREACH, whatever routes there are
-        "noroute": "http://224.0.0.1:8042",
-        "nowhere": f"http://127.0.0.3:{http}/nowhere/",
-        "stranger": f"https://127.0.0.2:{tls}",  # the certificate is for 127.0.0.1
-        "other": f"https://127.0.0.4:{http}",  # a server of HTTP gets TLS
-    }
-    peers: dict[str, Any] = {name: [url] for name, url in urls.items()}
-    peers |= {
-        "silent": {"Url": f"http://127.0.0.1:{silent}", "Timeout": 1},
-        "silenttls": {"Url": f"https://127.0.0.2:{silent}", "Timeout": 1},
-        "full": {"Url": f"http://127.0.0.1:{full}", "Timeout": 1},
-    }
-    trusted = str(certificate.certificate)
-    https = {"HttpsVerifyPeers": True, "HttpsCACertificates": trusted}
-    return start_for_module(options={"OrthancPeers": peers, **https})
+    start_for_module: StartOrthanc, certificate: Certificate, https: dict[str, Any]
+) -> Iterator[OrthancServer]:
+    """One Orthanc for all tests: each has a peer of its own, told apart by address and port.
+
+    Those are Orthancs without the plugin, and a socket that listens and never accepts."""
+    http = start_for_module(plugins=[]).http_port
+    tls = start_for_module(plugins=[], options=https).http_port
+    with socket.create_server(("", 0), backlog=8) as silent:
+        urls = {
+            "plain": f"http://127.0.0.2:{http}",
+            "tls": f"https://127.0.0.1:{tls}",
+            "nobody": f"http://localhost:{find_free_port()}",
+            "nowhere": f"http://127.0.0.3:{http}/nowhere/",
+            "stranger": f"https://127.0.0.2:{tls}",  # the certificate is for 127.0.0.1
+            "silent": f"http://127.0.0.1:{silent.getsockname()[1]}",
+        }
+        peers: dict[str, Any] = {name: {"Url": url} for name, url in urls.items()}
+        peers["silent"]["Timeout"] = 1
+        trust = {"HttpsVerifyPeers": True, "HttpsCACertificates": str(certificate.certificate)}
+        yield start_for_module(options={"OrthancPeers": peers, **trust})
 
 
 @pytest.fixture(scope="module")
@@ -86,15 +49,9 @@ def send(server: OrthancServer, peer: str, identifiers: list[str]) -> bool:
     return server.request("POST", f"/peers/{peer}/store", json=body).ok
 
 
-@pytest.mark.parametrize(
-    ("peer", "outcome"), [("plain", "released"), ("named", "released"), ("tls", "encrypted")]
-)
+@pytest.mark.parametrize(("peer", "outcome"), [("plain", "released"), ("tls", "encrypted")])
 def test_instances_are_followed(
-    orthanc: OrthancServer,
-    receivers: dict[str, OrthancServer],
-    identifiers: list[str],
-    peer: str,
-    outcome: str,
+    orthanc: OrthancServer, identifiers: list[str], peer: str, outcome: str
 ) -> None:
     assert send(orthanc, peer, identifiers)
     sent = wait_for(orthanc, peer, outcome, "send")
@@ -111,14 +68,9 @@ def test_instances_are_followed(
     ("peer", "outcome"),
     [
         ("nobody", "refused"),
-        ("noname", "unresolved"),
-        ("noroute", "unreachable"),
         ("nowhere", "rejected"),
         ("stranger", "tls"),
-        ("other", "tls"),
         ("silent", "timeout"),
-        ("silenttls", "timeout"),
-        ("full", "timeout"),
     ],
 )
 def test_a_send_that_fails_is_counted_once(

@@ -3,7 +3,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from harness.clients import upload
 from harness.distance import NEAR, Distance, find_obstacle
 from harness.metrics import scrape, wait_until
 from harness.orthanc import OrthancServer
-from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 
 COUNT = 200
 
@@ -56,19 +54,34 @@ def sum_phases(listed: list[dict[str, Any]]) -> dict[str, float]:
     return sums
 
 
+def check_explained(
+    server: OrthancServer, images: list[Any], product: str, seconds: float
+) -> list[dict[str, Any]]:
+    """The requests of a session, whose phases are its client's time."""
+    listed = list_requests(server, product, len(images) + 1)
+    phases = sum_phases(listed)
+    print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
+    assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
+    return listed
+
+
 def test_a_viewers_session_is_explained(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     # Without the cache, in which the files are that were just stored
-    orthanc = start_orthanc(options={"MaximumStorageCacheSize": 0, "HttpCompressionEnabled": False})
+    orthanc = start_orthanc(
+        options={
+            "MaximumStorageCacheSize": 0,
+            "HttpCompressionEnabled": False,
+            "RemoteAccessAllowed": True,
+            "AuthenticationEnabled": False,
+        }
+    )
     images = make_series("reads", COUNT)
-    upload(orthanc, [image.read_bytes() for image in images])
+    upload(orthanc, advice.read_all(images))
     seconds = view(orthanc.url, images, "viewer")
-    listed = list_requests(orthanc, "viewer", COUNT + 1)
-    phases = sum_phases(listed)
-    print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
-    assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
-    assert {"Idle", "Receive", "Storage", "Work", "Send"} <= set(phases)
+    listed = check_explained(orthanc, images, "viewer", seconds)
+    assert {"Idle", "Receive", "Storage", "Work", "Send"} <= set(sum_phases(listed))
     for request in listed:
         waited = request["Duration"] + request["Phases"].get("Idle", 0)
         assert sum(request["Phases"].values()) == pytest.approx(waited, abs=1e-6)
@@ -103,26 +116,11 @@ def test_a_viewers_session_is_explained(
     for text in (orthanc.get("/perf/metrics").text, orthanc.get("/perf/requests").text):
         assert first.StudyInstanceUID not in text
 
-
-@pytest.mark.skipif(find_obstacle() is not None, reason=f"{find_obstacle()}")
-def test_a_session_over_20_ms_is_explained(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(
-        options={
-            "HttpCompressionEnabled": False,
-            "RemoteAccessAllowed": True,
-            "AuthenticationEnabled": False,
-        }
-    )
-    images = make_series("reads", COUNT)
-    upload(orthanc, [image.read_bytes() for image in images])
+    if obstacle := find_obstacle():
+        pytest.skip(obstacle)
     with Distance(0.020) as distance, distance.at_far_end():
-        url = f"http://{NEAR}:{orthanc.http_port}"
-        seconds = view(url, images, "viewer")
-    phases = sum_phases(list_requests(orthanc, "viewer", COUNT + 1))
-    print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
-    assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
+        seconds = view(f"http://{NEAR}:{orthanc.http_port}", images, "distant")
+    phases = sum_phases(check_explained(orthanc, images, "distant", seconds))
     # A round trip before each request but the first
     assert phases["Idle"] + phases["Send"] >= 0.020 * COUNT
 
@@ -145,45 +143,16 @@ def check_level(server: OrthancServer, identifier: str, read: Callable[[], objec
 def test_archives_at_level_6_are_found_and_level_1_ends_it(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
-    upload(orthanc, [image.read_bytes() for image in make_series("reads", 40)])
+    upload(orthanc, advice.read_all(make_series("reads", 40)))
     (study,) = orthanc.get_json("/studies")
     check_level(orthanc, "answer-compression", lambda: orthanc.get(f"/studies/{study}/archive"))
-
-
-def test_gzip_of_answers_is_found_and_level_1_ends_it(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(options={"HttpCompressionEnabled": True})
-    upload(orthanc, [image.read_bytes() for image in make_series("reads", 40)])
-    files = [f"/instances/{instance}/file" for instance in orthanc.get_json("/instances")]
-
-    def read(file: str) -> requests.Response:
-        return orthanc.get(file, headers={"Accept-Encoding": "gzip"})
-
-    if "Content-Encoding" not in read(files[0]).headers:
-        pytest.skip("this Orthanc compresses no files over HTTP")
-    check_level(orthanc, "answer-compression", lambda: list(map(read, files)))
-
-
-def test_waits_for_the_database_are_a_phase(
-    postgresql: PostgreSqlServer, start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc(plugins=[plugin, POSTGRESQL_PLUGIN], options=postgresql.get_options())
-    images = make_series("reads", 5)
-    upload(orthanc, [image.read_bytes() for image in images])
-    product = "curl"
-    with requests.Session() as session:
-        session.headers["User-Agent"] = product
-        assert session.get(f"{orthanc.url}/instances?expand").status_code == 200
-    (request,) = list_requests(orthanc, product, 1)
-    assert 0 < request["Phases"]["Database"] < request["Duration"]
 
 
 def test_a_client_that_reads_slowly_is_waited_for(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
     images = make_series("reads", 60)
-    upload(orthanc, [image.read_bytes() for image in images])
+    upload(orthanc, advice.read_all(images))
     orthanc.tune(Answers={"ArchiveLevel": 0})
     (study,) = orthanc.get_json("/studies")
     rest = 8.0

@@ -28,9 +28,6 @@ OPEN = PREFIX + "associations_open"
 MAXIMUM_PEERS = 32
 IDLE = 1000
 
-# More would wait for one of the 50 threads of Orthanc's HTTP server, each for many seconds
-IDLE_HTTP = 100
-
 DESCRIPTORS = 4096
 
 # Orthanc's own pools open a file now and then (SQLite, the HTTP connection that asks)
@@ -163,13 +160,6 @@ def test_idle_associations(server: OrthancServer) -> None:
     with expect_outcomes(server, "lost", IDLE):
         for association in associations:
             association.close()
-
-
-def test_idle_connections_to_the_http_port(server: OrthancServer) -> None:
-    connections = [wire.connect(server.http_port) for _ in range(IDLE_HTTP)]
-    for connection in connections:
-        connection.close()
-    assert server.get("/perf/status").status_code == 200
 
 
 def test_nonsense_for_a_title(server: OrthancServer) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, MakeSeries, StartOrthanc
-from harness import clients, wire
+from harness import abuse, clients
 from harness.load import keep_busy
 from harness.metrics import IN_FLIGHT, INSTANCES, scrape, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
@@ -36,26 +36,19 @@ def find_runtime() -> Path:
 def server(start_orthanc: StartOrthanc) -> OrthancServer:
     if not SANITIZED.exists():
         pytest.skip(f"there is no {SANITIZED} (Resources/run-tests.sh builds it)")
-    preload = f"LD_PRELOAD={find_runtime()}"
+    variables = [f"LD_PRELOAD={find_runtime()}", "ASAN_OPTIONS=detect_leaks=0"]
     return start_orthanc(
         plugins=[SANITIZED, DICOMWEB_PLUGIN],
         options=OPTIONS,
-        launcher=[
-            "env",
-            preload,
-            "ASAN_OPTIONS=detect_leaks=0",
-            "UBSAN_OPTIONS=print_stacktrace=1",
-        ],
+        launcher=["env", *variables, "UBSAN_OPTIONS=print_stacktrace=1"],
     )
 
 
 def misbehave(server: OrthancServer) -> None:
     for number in range(10):
-        association = wire.associate(server, b'"\n<b>', wire.CT_IMAGE_STORAGE)
-        wire.store_half(association, f"1.2.{number}")
-        wire.reset(association)
-        with wire.connect(server.dicom_port) as connection:
-            connection.sendall(b"\x16\x03\x01 no DICOM at all")
+        abuse.reset_in_mid_message(server, number)
+        abuse.call_itself_nonsense(server, number)
+        abuse.speak_garbage(server, number)
 
 
 def look_everywhere(server: OrthancServer) -> None:

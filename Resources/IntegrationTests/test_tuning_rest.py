@@ -1,73 +1,104 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/perf/tuning: read, merged, kept over a restart, and returned to the configuration."""
+"""/perf/tuning: read, merged, kept, returned to the configuration; and who did so."""
 
 import json
-import sqlite3
-from contextlib import closing
+from typing import Any
 
 import pytest
 
-from conftest import StartOrthanc
+from conftest import MakeSeries, StartOrthanc
+from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
+from harness.tuning import tune_sockets
 
 TUNING = "/perf/tuning"
+SOURCES = f"{TUNING}?sources"
+BY_REST = {"Origin": "RestApi", "Address": "127.0.0.1"}
+
+SCRIPT = """
+function OnStoredInstance(instanceId, tags, metadata)
+  RestApiPut('/perf/tuning', '{"DicomSockets": {"KeepAliveSeconds": 77}}', false)
+  print('the script is over')
+end
+"""
 
 
-def test_put_merges_and_answers_with_the_result(server: OrthancServer) -> None:
+def list_changes(server: OrthancServer) -> list[dict[str, Any]]:
+    return server.get_json("/perf/history")["TuningChanges"]
+
+
+def find_lines(server: OrthancServer, text: str) -> list[str]:
+    return [line for line in server.log.splitlines() if text in line]
+
+
+def list_without_effect(server: OrthancServer) -> set[str]:
+    return set(server.get_json("/perf/status")["Tuning"]["NotYetInEffect"])
+
+
+def test_put_merges_and_sources_have_every_value(server: OrthancServer) -> None:
     before = server.get_json(TUNING)
     after = server.tune(DicomSockets={"TcpQuickAck": False})
-    assert server.get_json(TUNING) == after
+    assert server.get_json(TUNING) == server.get_json(f"{TUNING}?sources=false") == after
     assert after["DicomSockets"]["TcpQuickAck"] is False
     assert after["DicomSockets"]["TcpNoDelay"] is True
     assert after["IngestTranscoding"] == before["IngestTranscoding"]
+    assert list_without_effect(server) == set()
+
+    sources = server.get_json(SOURCES)
+    del after["DicomSockets"]["Preset"]
+    values = {
+        section: {key: entry["Value"] for key, entry in entries.items()}
+        for section, entries in sources.items()
+    }
+    assert values == after
+    assert sources["DicomSockets"]["TcpNoDelay"] == {"Value": True, "Source": "Default"}
 
 
-def test_a_change_outlives_a_restart_and_ends_with_delete(start_orthanc: StartOrthanc) -> None:
+def test_a_change_outlives_a_restart_is_named_and_ends_with_delete(
+    start_orthanc: StartOrthanc,
+) -> None:
     orthanc = start_orthanc(perf={"Tuning": {"DicomSockets": {"KeepAliveSeconds": 30}}})
     configured = orthanc.get_json(TUNING)
     assert configured["DicomSockets"]["KeepAliveSeconds"] == 30
-
+    assert find_lines(orthanc, "override the configuration") == []
+    tune_sockets(orthanc, Preset="stock")
+    tune_sockets(orthanc, Preset="tuned")
     changed = orthanc.tune(DicomSockets={"KeepAliveSeconds": 90})
+    assert len(list_changes(orthanc)) == 3
     orthanc.restart()
+
     assert orthanc.get_json(TUNING) == changed
+    (line,) = find_lines(orthanc, "override the configuration")
+    assert '"KeepAliveSeconds":90' in line
+    assert "DELETE /perf/tuning" in line
+    assert "TcpQuickAck" not in line
+    expected = {"Value": 90, "Source": "REST", "Configured": 30}
+    assert orthanc.get_json(SOURCES)["DicomSockets"]["KeepAliveSeconds"] == expected
+    assert list_changes(orthanc) == []
+    tune_sockets(orthanc, KeepAliveSeconds=45)
+    (made,) = list_changes(orthanc)
+    assert made["Undo"] == {"DicomSockets": {"KeepAliveSeconds": 90}}
 
-    answer = orthanc.request("DELETE", TUNING)
-    assert answer.status_code == 200
-    assert orthanc.get_json(TUNING) == configured
+    orthanc.request("DELETE", TUNING).raise_for_status()
     orthanc.restart()
     assert orthanc.get_json(TUNING) == configured
+    expected = {"Value": 30, "Source": "Configuration"}
+    assert orthanc.get_json(SOURCES)["DicomSockets"]["KeepAliveSeconds"] == expected
+    assert find_lines(orthanc, "override the configuration") == []
 
 
-def test_a_saved_value_that_is_not_known_is_left_out_alone(start_orthanc: StartOrthanc) -> None:
-    """As after a downgrade."""
-    orthanc = start_orthanc()
-    orthanc.tune(Memory={"IngestBudget": "25%"}, DicomSockets={"KeepAliveSeconds": 90})
-    orthanc.stop()
-    change_saved_tuning(orthanc, '"KeepAliveSeconds":90', '"KeepAliveSeconds":"adaptive"')
-    orthanc.start()
-    assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
-    (warning,) = orthanc.get_json("/perf/status")["Warnings"]
-    assert "SavedTuning.DicomSockets.KeepAliveSeconds" in warning
-    orthanc.tune(DicomSockets={"TcpNoDelay": False})
-    orthanc.restart()
-    assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
-
-
-def change_saved_tuning(server: OrthancServer, old: str, new: str) -> None:
-    """In SQLite's index, of an Orthanc that has stopped."""
-    with closing(sqlite3.connect(server.storage / "index")) as index, index:
-        (saved,) = index.execute("SELECT value FROM GlobalProperties WHERE property = 27042")
-        assert old in saved[0], saved[0]
-        index.execute(
-            "UPDATE GlobalProperties SET value = ? WHERE property = 27042",
-            [saved[0].replace(old, new)],
-        )
-
-
-def test_a_change_need_not_be_kept(start_orthanc: StartOrthanc) -> None:
-    orthanc = start_orthanc(perf={"PersistTuning": False})
+def test_a_change_need_not_be_kept_and_keys_without_effect_are_named(
+    start_orthanc: StartOrthanc,
+) -> None:
+    """Those that need the probe."""
+    orthanc = start_orthanc(perf={"PersistTuning": False, "SocketProbe": False})
     configured = orthanc.get_json(TUNING)
-    assert orthanc.tune(DicomSockets={"TcpNoDelay": False}) != configured
+    assert list_without_effect(orthanc) == {"DicomSockets.TcpQuickAck"}
+    levels = {"ArchiveLevel": 0, "HttpLevel": 0, "PreviewLevel": 0}
+    wish = {"Storage": {"WriteAtOnce": True}, "Memory": {"IngestBudget": "25%"}, "Answers": levels}
+    assert orthanc.tune(**wish) != configured
+    keys = {f"{section}.{key}" for section, keys in wish.items() for key in keys}
+    assert list_without_effect(orthanc) == {"DicomSockets.TcpQuickAck", *keys}
     orthanc.restart()
     assert orthanc.get_json(TUNING) == configured
 
@@ -95,33 +126,46 @@ def test_a_bad_document_changes_nothing_and_is_told_why(
     assert server.get_json(TUNING) == before
 
 
-def test_every_key_has_its_effect(server: OrthancServer) -> None:
-    assert server.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
-
-
-def test_keys_without_effect_are_named(start_orthanc: StartOrthanc) -> None:
-    """Those that need the probe."""
-    orthanc = start_orthanc(perf={"SocketProbe": False})
-
-    def list_without_effect() -> set[str]:
-        return set(orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"])
-
-    assert list_without_effect() == {"DicomSockets.TcpQuickAck"}
-    levels = {"ArchiveLevel": 0, "HttpLevel": 0, "PreviewLevel": 0}
-    wish = {"Storage": {"WriteAtOnce": True}, "Memory": {"IngestBudget": "25%"}, "Answers": levels}
-    orthanc.tune(**wish)
-    keys = {f"{section}.{key}" for section, keys in wish.items() for key in keys}
-    assert list_without_effect() == {"DicomSockets.TcpQuickAck", *keys}
-
-
-@pytest.mark.parametrize("argument", ["limit=many", "origin=Mars", "direction=Up"])
-def test_errors_are_json(server: OrthancServer, argument: str) -> None:
-    answer = server.get(f"/perf/instances?{argument}")
-    assert answer.status_code == 400
-    assert answer.headers["Content-Type"].startswith("application/json")
-    assert answer.json()["Message"]
-
-
-def test_unknown_arguments_are_ignored(server: OrthancServer) -> None:
+def test_wrong_arguments_are_named_and_unknown_ones_ignored(server: OrthancServer) -> None:
+    wrong = [f"/perf/instances?{one}" for one in ("limit=many", "origin=Mars", "direction=Up")]
+    for path in [*wrong, f"{TUNING}?sources=maybe"]:
+        answer = server.get(path)
+        assert answer.status_code == 400
+        assert answer.headers["Content-Type"].startswith("application/json")
+        assert answer.json()["Message"]
     arguments = "limit=1&_=1795275657&token=a&limt=2"
     assert server.get(f"/perf/instances?{arguments}").status_code == 200
+
+
+def test_a_change_names_the_user_and_the_address_and_never_the_password(
+    start_orthanc: StartOrthanc,
+) -> None:
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": {"al ice": "gEheim:7"}}
+    orthanc = start_orthanc(options=options, credentials=("al ice", "gEheim:7"))
+    tune_sockets(orthanc, KeepAliveSeconds=90)
+    orthanc.request("DELETE", TUNING).raise_for_status()
+
+    by = BY_REST | {"User": "al ice"}
+    assert [made["By"] for made in list_changes(orthanc)] == [by, by]
+    lines = find_lines(orthanc, "the tuning was changed")
+    assert len(lines) == 2
+    assert 'by the user "al ice" from 127.0.0.1' in lines[0]
+    assert '"KeepAliveSeconds":90' in lines[0]
+    assert "gEheim" not in orthanc.log
+
+
+def test_nobody_is_named_by_what_a_proxy_says_and_orthancs_own_changes_are_named_as_such(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(lua=[SCRIPT])
+    (image,) = make_series("store", 1)
+    orthanc.upload(image.read_bytes())
+    # Orthanc runs scripts on a thread of their own
+    assert wait_until(lambda: list_changes(orthanc) != [])
+    (line,) = find_lines(orthanc, "the tuning was changed")
+    assert "from inside Orthanc" in line
+    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
+    headers = dict.fromkeys(("X-Forwarded-For", "X-Forwarded-User"), "10.9.8.7")
+    orthanc.request("PUT", TUNING, data=body, headers=headers).raise_for_status()
+    assert [made["By"] for made in list_changes(orthanc)] == [{"Origin": "Internal"}, BY_REST]
+    assert "10.9.8.7" not in orthanc.log

@@ -20,24 +20,17 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace
 {
-  using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-
   struct State
   {
     OrthancPluginContext* context = nullptr;
     std::string url;
     std::string certificates;
     bool isKept = false;
-    std::mutex mutex;
-    std::vector<Curl> idle;  // with their connections
   };
 
   // The SDK hands no user data to these callbacks
@@ -47,31 +40,14 @@ namespace
     return state;
   }
 
-  Curl TakeHandle()
+  // That of this thread, with its connection
+  CURL* GetHandle()
   {
-    State& state = GetState();
-    const std::lock_guard lock(state.mutex);
-
-    if (state.idle.empty())
-    {
-      return {curl_easy_init(), &curl_easy_cleanup};
-    }
-
-    Curl handle = std::move(state.idle.back());
-    state.idle.pop_back();
-    return handle;
-  }
-
-  void GiveBack(Curl handle)
-  {
-    State& state = GetState();
-    const std::lock_guard lock(state.mutex);
+    static thread_local const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(
+        curl_easy_init(), &curl_easy_cleanup);
     curl_easy_reset(handle.get());
-
-    if (state.isKept)
-    {
-      state.idle.push_back(std::move(handle));
-    }
+    curl_easy_setopt(handle.get(), CURLOPT_FORBID_REUSE, GetState().isKept ? 0L : 1L);
+    return handle.get();
   }
 
   std::size_t GiveContent(char* target, std::size_t size, std::size_t count, void* data)
@@ -98,61 +74,40 @@ namespace
     curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &TakeContent);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-
-    if (!state.certificates.empty())
-    {
-      curl_easy_setopt(curl, CURLOPT_CAINFO, state.certificates.c_str());
-    }
-
+    curl_easy_setopt(curl, CURLOPT_CAINFO, state.certificates.c_str());
     return curl_easy_perform(curl) == CURLE_OK;
   }
 
   OrthancPluginErrorCode CreateObject(const char* uuid, const void* content, std::int64_t size,
                                       OrthancPluginContentType)
   {
-    Curl curl = TakeHandle();
+    CURL* const curl = GetHandle();
     std::string_view rest(static_cast<const char*>(content), static_cast<std::size_t>(size));
     std::string answer;
-    curl_easy_setopt(curl.get(), CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(curl.get(), CURLOPT_READFUNCTION, &GiveContent);
-    curl_easy_setopt(curl.get(), CURLOPT_READDATA, &rest);
-    curl_easy_setopt(curl.get(), CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(size));
-    const bool isDone = Ask(curl.get(), uuid, answer);
-    GiveBack(std::move(curl));
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &GiveContent);
+    curl_easy_setopt(curl, CURLOPT_READDATA, &rest);
+    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(size));
+    const bool isDone = Ask(curl, uuid, answer);
     return isDone ? OrthancPluginErrorCode_Success : OrthancPluginErrorCode_CannotWriteFile;
   }
 
   OrthancPluginErrorCode ReadObject(OrthancPluginMemoryBuffer64* target, const char* uuid,
                                     OrthancPluginContentType)
   {
-    Curl curl = TakeHandle();
+    CURL* const curl = GetHandle();
     std::string content;
-    const bool isDone = Ask(curl.get(), uuid, content);
-    GiveBack(std::move(curl));
-
-    if (!isDone)
-    {
-      return OrthancPluginErrorCode_InexistentFile;
-    }
-
-    const OrthancPluginErrorCode code =
-        OrthancPluginCreateMemoryBuffer64(GetState().context, target, content.size());
-
-    if (code == OrthancPluginErrorCode_Success)
-    {
-      std::memcpy(target->data, content.data(), content.size());
-    }
-
-    return code;
+    const bool isDone = Ask(curl, uuid, content);
+    return isDone ? GiveFile(GetState().context, target, content)
+                  : OrthancPluginErrorCode_InexistentFile;
   }
 
   OrthancPluginErrorCode RemoveObject(const char* uuid, OrthancPluginContentType)
   {
-    Curl curl = TakeHandle();
+    CURL* const curl = GetHandle();
     std::string answer;
-    curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, "DELETE");
-    const bool isDone = Ask(curl.get(), uuid, answer);
-    GiveBack(std::move(curl));
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "DELETE");
+    const bool isDone = Ask(curl, uuid, answer);
     return isDone ? OrthancPluginErrorCode_Success : OrthancPluginErrorCode_InexistentFile;
   }
 }
@@ -176,7 +131,6 @@ extern "C"
 
   ORTHANC_PLUGINS_API void OrthancPluginFinalize()
   {
-    GetState().idle.clear();
   }
 
   ORTHANC_PLUGINS_API const char* OrthancPluginGetName()

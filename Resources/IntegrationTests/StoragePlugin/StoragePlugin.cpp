@@ -5,11 +5,8 @@
 //
 //   "StoragePlugin" : {
 //     "Roots" : [ "/first", "/second" ],  // existing folders, which take turns
-//     "Writer" : "open",                  // or "rename" (after it is written), "fopen",
-//     "ofstream",
-//                                         // "thread" (which writes in place of the one that
-//                                         stores)
-//     "Sync" : true,                      // all but "ofstream" and "thread"
+//     "Thread" : true,                    // another one writes: the one that stores has no file
+//     "Sync" : true,                      // each file
 //     "Hold" : 50                         // milliseconds for which each file stays open
 //   }
 
@@ -21,13 +18,12 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <future>
 #include <map>
 #include <mutex>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -40,7 +36,7 @@ namespace
   {
     OrthancPluginContext* context = nullptr;
     std::vector<std::string> roots;
-    std::string writer;
+    bool isThread = false;
     bool isSynced = false;
     std::chrono::milliseconds hold{0};
     std::mutex mutex;
@@ -60,88 +56,29 @@ namespace
     const std::lock_guard lock(state.mutex);
     const std::size_t number = state.paths.size();
     const std::string& root = state.roots[number % state.roots.size()];
-    return state.paths[uuid] = root + "/Image No. " + std::to_string(number) + ".dcm";
+    const std::string name = std::to_string(getpid()) + ", image No. " + std::to_string(number);
+    return state.paths[uuid] = root + "/" + name + ".dcm";
   }
 
-  void Check(bool isDone)
-  {
-    if (!isDone)
-    {
-      throw std::runtime_error("cannot write");
-    }
-  }
-
-  void WriteByDescriptor(const std::string& path, std::string_view content)
+  bool Write(const std::string& path, std::string_view content)
   {
     const State& state = GetState();
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    Check(fd >= 0);
     const bool isWritten =
         write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
     std::this_thread::sleep_for(state.hold);
     const bool isSynced = !state.isSynced || fsync(fd) == 0;
-    Check(close(fd) == 0 && isWritten && isSynced);
-  }
-
-  void WriteByCStream(const std::string& path, std::string_view content)
-  {
-    const State& state = GetState();
-    std::FILE* const stream = std::fopen(path.c_str(), "wb");
-    Check(stream != nullptr);
-    const bool isWritten = std::fwrite(content.data(), content.size(), 1, stream) == 1;
-    std::this_thread::sleep_for(state.hold);
-    const bool isSynced =
-        !state.isSynced || (std::fflush(stream) == 0 && fdatasync(fileno(stream)) == 0);
-    Check(std::fclose(stream) == 0 && isWritten && isSynced);
-  }
-
-  void WriteByStream(const std::string& path, std::string_view content)
-  {
-    std::ofstream stream(path, std::ios::binary);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    std::this_thread::sleep_for(GetState().hold);
-    stream.close();
-    Check(stream.good());
-  }
-
-  void Write(const std::string& writer, const std::string& path, std::string_view content)
-  {
-    if (writer == "fopen")
-    {
-      WriteByCStream(path, content);
-    }
-    else if (writer == "ofstream")
-    {
-      WriteByStream(path, content);
-    }
-    else if (writer == "thread")
-    {
-      std::thread([&] { WriteByStream(path, content); }).join();
-    }
-    else if (writer == "rename")
-    {
-      WriteByDescriptor(path + ".part", content);
-      Check(std::rename((path + ".part").c_str(), path.c_str()) == 0);
-    }
-    else
-    {
-      WriteByDescriptor(path, content);
-    }
+    return close(fd) == 0 && isWritten && isSynced;
   }
 
   OrthancPluginErrorCode CreateFile(const char* uuid, const void* content, std::int64_t size,
                                     OrthancPluginContentType)
   {
-    try
-    {
-      Write(GetState().writer, MakePath(uuid),
-            {static_cast<const char*>(content), static_cast<std::size_t>(size)});
-      return OrthancPluginErrorCode_Success;
-    }
-    catch (const std::exception&)
-    {
-      return OrthancPluginErrorCode_CannotWriteFile;
-    }
+    const std::string_view file(static_cast<const char*>(content), static_cast<std::size_t>(size));
+    const std::launch where = GetState().isThread ? std::launch::async : std::launch::deferred;
+    return std::async(where, Write, MakePath(uuid), file).get()
+               ? OrthancPluginErrorCode_Success
+               : OrthancPluginErrorCode_CannotWriteFile;
   }
 
   OrthancPluginErrorCode ReadFile(OrthancPluginMemoryBuffer64* target, const char* uuid,
@@ -151,16 +88,7 @@ namespace
     const std::lock_guard lock(state.mutex);
     std::ostringstream file;
     file << std::ifstream(state.paths[uuid], std::ios::binary).rdbuf();
-    const std::string content = file.str();
-    const OrthancPluginErrorCode code =
-        OrthancPluginCreateMemoryBuffer64(state.context, target, content.size());
-
-    if (code == OrthancPluginErrorCode_Success)
-    {
-      std::memcpy(target->data, content.data(), content.size());
-    }
-
-    return code;
+    return GiveFile(state.context, target, file.str());
   }
 
   OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)
@@ -180,7 +108,7 @@ extern "C"
     state.context = context;
 
     const Json::Value section = ReadSection(context, "StoragePlugin");
-    state.writer = section["Writer"].asString();
+    state.isThread = section["Thread"].asBool();
     state.isSynced = section["Sync"].asBool();
     state.hold = std::chrono::milliseconds(section["Hold"].asInt());
 

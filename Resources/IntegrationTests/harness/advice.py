@@ -105,29 +105,6 @@ def check_gain(finding: Json, before: float, after: float) -> None:
     assert gain >= KEPT * promised
 
 
-def find_reads(
-    server: OrthancServer, go_away: Callable[[float], object], read: Callable[[], object]
-) -> Json:
-    """The finding about reads while a server is 50 ms away, whose cost is gone once it is near."""
-
-    def time_reads() -> float:
-        begin = time.perf_counter()
-        for _ in range(ATTEMPTS):
-            read()
-        return time.perf_counter() - begin
-
-    go_away(0.05)
-    far: list[float] = []
-    finding = find_under_load(server, "slow-reads", lambda: far.append(time_reads()))
-    go_away(0)
-    near, lost = min(time_reads() for _ in range(ATTEMPTS)), finding["Evidence"]["WaitShare"]
-    print(f"slow-reads: lost {lost:.2f}, measured {1 - near / min(far):.2f}")
-    assert 1 - near / min(far) > KEPT * lost
-    assert finding["Cost"]["EstimatedGain"] is None
-    assert ends(server, "slow-reads", time_reads)
-    return finding
-
-
 def read_all(images: Sequence[Image]) -> list[bytes]:
     return [image.read_bytes() for image in images]
 

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Self
@@ -115,6 +116,7 @@ def private_network() -> Iterator[None]:
         yield
 
 
+@dataclass
 class Distance:
     """Within this, the address FAR is at `round_trip` seconds from NEAR, which is here.
 
@@ -125,25 +127,18 @@ class Distance:
     each direction: they overtake each other then.
     """
 
-    def __init__(
-        self,
-        round_trip: float,
-        loss: float = 0,
-        mtu: int = VDE_MTU,
-        rate: float | None = None,
-        congestion: str | None = None,
-        duplication: float = 0,
-        variation: float = 0,
-    ) -> None:
-        self._duplication = duplication
-        self._variation = variation
-        self._delay = round_trip / 2
-        self._needs_vde = needs_vde(round_trip, loss)
-        self._has_netem = not self._needs_vde and (self._delay >= SHORTEST_DELAY or loss > 0)
-        self._loss = loss
-        self._mtu = mtu
-        self._rate = rate
-        self._congestion = congestion
+    round_trip: float
+    loss: float = 0
+    mtu: int = VDE_MTU
+    rate: float | None = None
+    congestion: str | None = None
+    duplication: float = 0
+    variation: float = 0
+
+    def __post_init__(self) -> None:
+        self._delay = self.round_trip / 2
+        self._needs_vde = needs_vde(self.round_trip, self.loss)
+        self._has_netem = not self._needs_vde and (self._delay >= SHORTEST_DELAY or self.loss > 0)
         self._name = f"far{os.getpid()}"
         self._stack = ExitStack()
 
@@ -218,12 +213,10 @@ class Distance:
         wire = ["wirefilter", "-v", f"{near}:{far}"]
         delay = f"{self._delay * 1000:g}"
         wire += (
-            ["-d", f"{delay}+{self._variation * 1000:g}", "-N"]
-            if self._variation
-            else ["-d", delay]
+            ["-d", f"{delay}+{self.variation * 1000:g}", "-N"] if self.variation else ["-d", delay]
         )
-        wire += ["-D", f"{self._duplication * 100:g}"] if self._duplication else []
-        self._start(stack, *wire, *(["-l", f"{self._loss * 100:g}"] if self._loss else []))
+        wire += ["-D", f"{self.duplication * 100:g}"] if self.duplication else []
+        self._start(stack, *wire, *(["-l", f"{self.loss * 100:g}"] if self.loss else []))
 
     def _start(self, stack: ExitStack, *command: str) -> None:
         """Before all others: a wire that waits for a processor loses what comes meanwhile."""
@@ -241,13 +234,13 @@ class Distance:
     def _configure(self, tap: str) -> None:
         for device, address, place in ((tap, NEAR, []), ("tap0", FAR, self._far())):
             run(*place, "ip", "address", "add", f"{address}/30", "dev", device)
-            run(*place, "ip", "link", "set", device, "mtu", str(self._mtu), "up")
-            if self._has_netem and (self._loss or self._rate):
+            run(*place, "ip", "link", "set", device, "mtu", str(self.mtu), "up")
+            if self._has_netem and (self.loss or self.rate):
                 # Or else what netem counts, and loses, are pieces of 64 KiB, not packets
                 run(*place, "ip", "link", "set", device, "gso_max_segs", "1")
-            if self._congestion:  # the sysctl may be set to some of those that there are, only
+            if self.congestion:  # the sysctl may be set to some of those that there are, only
                 network = f"{_FIRST}/30"
-                control = ["congctl", self._congestion]
+                control = ["congctl", self.congestion]
                 run(*place, "ip", "route", "replace", network, "dev", device, *control)
             discipline = self._choose_discipline()
             if discipline:
@@ -257,17 +250,17 @@ class Distance:
         """How packets leave: later, and not all, by netem; at a rate by either."""
         if self._has_netem:
             # Packets: those on their way, and those that wait for it
-            most = (self._delay + QUEUE) * (self._rate or 0) / 8 / self._mtu
+            most = (self._delay + QUEUE) * (self.rate or 0) / 8 / self.mtu
             netem = ["netem", "limit", str(math.ceil(most) or 100_000), "delay"]
             netem += [f"{self._delay * 1e6:.0f}us"]
-            netem += [f"{self._variation * 1e6:.0f}us"] if self._variation else []
-            netem += ["duplicate", f"{self._duplication * 100:g}%"] if self._duplication else []
-            netem += ["loss", f"{self._loss * 100:g}%"] if self._loss else []
-            return [*netem, *(["rate", f"{self._rate:.0f}bit"] if self._rate else [])]
-        if self._rate is None:
+            netem += [f"{self.variation * 1e6:.0f}us"] if self.variation else []
+            netem += ["duplicate", f"{self.duplication * 100:g}%"] if self.duplication else []
+            netem += ["loss", f"{self.loss * 100:g}%"] if self.loss else []
+            return [*netem, *(["rate", f"{self.rate:.0f}bit"] if self.rate else [])]
+        if self.rate is None:
             return []
-        bucket = ["burst", str(10 * self._mtu), "latency", f"{QUEUE}s"]
-        return ["tbf", "rate", f"{self._rate:.0f}bit", *bucket]
+        bucket = ["burst", str(10 * self.mtu), "latency", f"{QUEUE}s"]
+        return ["tbf", "rate", f"{self.rate:.0f}bit", *bucket]
 
     def _is_reachable(self) -> bool:
         probe = self._far(

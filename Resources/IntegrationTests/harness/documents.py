@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,6 @@ class Command:
     line: int
     text: str
     shown: str
-
-
-@dataclass
-class Part:
-    """An object or an array of which the document shows a part only, or all."""
-
-    members: dict[str, Any] = field(default_factory=dict)
-    elements: list[Any] = field(default_factory=list)
-    is_array: bool = False
-    is_whole: bool = True
 
 
 def _is_complete(command: str) -> bool:
@@ -63,43 +53,35 @@ def read_commands(path: Path) -> Iterator[Command]:
         yield Command(line, text, "\n".join(shown).strip())
 
 
-class _Reader:
-    """Reads JSON in which an ellipsis may stand for members, elements, or the end of a text."""
-
-    TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,…]|[^\s\[\]{}:,…"]+)')
-
-    def __init__(self, text: str) -> None:
-        self._tokens = self.TOKEN.findall(text)
-
-    def read(self) -> Any:  # noqa: ANN401
-        token = self._tokens.pop(0)
-        if token in "[{":
-            return self._read_part(is_array=token == "[")
-        return json.loads(token)
-
-    def _read_part(self, *, is_array: bool) -> Part:
-        part = Part(is_array=is_array)
-        while True:
-            token = self._tokens.pop(0) if self._tokens else ELLIPSIS
-            if token in "]}":
-                return part
-            if token == ELLIPSIS:
-                part.is_whole = False
-                if not self._tokens:
-                    return part
-            elif token == ",":
-                continue
-            elif is_array:
-                self._tokens.insert(0, token)
-                part.elements.append(self.read())
-            else:
-                assert self._tokens.pop(0) == ":", f"no colon after {token}"
-                part.members[json.loads(token)] = self.read()
+TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,…]|[^\s\[\]{}:,…"]+)')
+MORE = {"[": f'"{ELLIPSIS}"', "{": f'"{ELLIPSIS}": 0'}
+CLOSING = {"[": "]", "{": "}"}
 
 
 def read_shown(text: str) -> Any:  # noqa: ANN401
-    """What the document shows of a JSON answer: Part, or a plain value."""
-    return _Reader(text).read()
+    """What the document shows of a JSON answer.
+
+    Where an ellipsis or the end of the text stands for more, a list has an element "…", and an
+    object such a member.
+    """
+    written, parts = "", []
+
+    def write(token: str) -> None:
+        nonlocal written
+        is_next = written and written[-1] not in "[{:" and token not in "]}:"
+        written += f",{token}" if is_next else token
+
+    for token in TOKEN.findall(text):
+        if token != ",":
+            write(MORE[parts[-1]] if token == ELLIPSIS else token)
+        if token in CLOSING:
+            parts.append(token)
+        elif token in CLOSING.values():
+            parts.pop()
+    for part in reversed(parts):
+        write(MORE[part])
+        write(CLOSING[part])
+    return json.loads(written)
 
 
 def _make_comparable(text: str) -> str:
@@ -116,8 +98,11 @@ def _is_same_text(shown: str, real: str, key: str) -> bool:
 
 def find_differences(shown: Any, real: Any, path: str = "$", key: str = "") -> list[str]:  # noqa: ANN401
     """What the document shows and the server does not answer; numbers count by their type only."""
-    if isinstance(shown, Part):
-        return _find_differences_of_part(shown, real, path, key)
+    if isinstance(shown, list | dict):
+        if type(shown) is not type(real):
+            return [f"{path}: the server has {real!r}"]
+        find = _find_differences_of_list if isinstance(shown, list) else _find_differences_of_object
+        return find(shown, real, path, key)
     if isinstance(shown, bool) or isinstance(real, bool) or shown is None or real is None:
         is_same = shown is real
     elif isinstance(shown, str) and isinstance(real, str):
@@ -127,25 +112,25 @@ def find_differences(shown: Any, real: Any, path: str = "$", key: str = "") -> l
     return [] if is_same else [f"{path}: the document has {shown!r}, the server {real!r}"]
 
 
-def _find_differences_of_part(shown: Part, real: Any, path: str, key: str) -> list[str]:  # noqa: ANN401
-    if not isinstance(real, list if shown.is_array else dict):
-        return [f"{path}: the server has {real!r}"]
-    differences = []
-    if shown.is_array:
-        for number, element in enumerate(shown.elements):
+def _find_differences_of_list(shown: list[Any], real: list[Any], path: str, key: str) -> list[str]:
+    differences = [] if shown or not real else [f"{path} is not empty"]
+    for number, element in enumerate(shown):
+        if element != ELLIPSIS:
             found = [find_differences(element, one, f"{path}[{number}]", key) for one in real]
             differences += min(found, key=len, default=[f"{path} is empty"])
-        if shown.is_whole and not shown.elements and real:
-            differences.append(f"{path} is not empty")
-        return differences
-    for name, member in shown.members.items():
+    return differences
+
+
+def _find_differences_of_object(
+    shown: dict[str, Any], real: dict[str, Any], path: str, _: str
+) -> list[str]:
+    missing = [] if ELLIPSIS in shown else sorted(real.keys() - shown.keys())
+    differences = [f"{path}: the document has no {name}" for name in missing]
+    for name, member in shown.items():
         if name in real:
             differences += find_differences(member, real[name], f"{path}.{name}", name)
-        else:
+        elif name != ELLIPSIS:
             differences.append(f"{path}: the server has no {name}")
-    if shown.is_whole:
-        missing = sorted(set(real) - set(shown.members))
-        differences += [f"{path}: the document has no {name}" for name in missing]
     return differences
 
 

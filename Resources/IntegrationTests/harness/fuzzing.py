@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.tables import fill_table
+from harness.tables import fill_table, make_rows
 
 HEAD = ["target", "begin", "seconds", "processor", "runs", "coverage", "crashes", "commit"]
 
@@ -42,29 +42,20 @@ def format_duration(seconds: int) -> str:
 
 
 def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
-    heads = [
-        "program",
-        "time in all",
-        "of a processor",
-        "inputs tried",
-        "coverage",
-        "crashes",
-        "last run",
-    ]
-    lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
+    heads = ["program", "time in all", "of a processor", "inputs tried", "coverage", "crashes"]
     by_target: dict[str, list[FuzzRun]] = {}
     for run in sorted(runs):
         by_target.setdefault(run.target, []).append(run)
-    for target, all_runs in by_target.items():
-        last = all_runs[-1]
-        cells = [
+    rows = [
+        [
             f"`{target}`",
             format_duration(sum(run.seconds for run in all_runs)),
             format_duration(sum(run.processor for run in all_runs)),
             f"{sum(run.runs for run in all_runs):,}",
-            f"{last.coverage:,}",
+            f"{all_runs[-1].coverage:,}",
             str(sum(run.crashes for run in all_runs)),
-            f"{last.begin[:10]}, {last.commit}",
+            f"{all_runs[-1].begin[:10]}, {all_runs[-1].commit}",
         ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return fill_table(text, "fuzzing", lines)
+        for target, all_runs in by_target.items()
+    ]
+    return fill_table(text, "fuzzing", make_rows([*heads, "last run"], rows))

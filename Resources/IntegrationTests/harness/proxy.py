@@ -65,6 +65,7 @@ def serve_objects(
     objects: Path, folder: Path, certificate: Certificate | None = None
 ) -> Iterator[str]:
     """The address of a server that keeps what is PUT there as files of a folder, until DELETE."""
+    objects.mkdir()
     location = f"location / {{ root {objects}; dav_methods PUT DELETE; }}"
     with _run_nginx(location, folder, certificate=certificate) as (url, _):
         yield url

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from harness.process import run
-from harness.tables import fill_table
+from harness.tables import fill_table, make_rows
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "Resources" / "Documentation" / "reference.md"
@@ -22,11 +22,6 @@ UNIT_TESTS = ROOT / "build" / "UnitTests"
 
 COLUMNS = {"Meaning": "what it means", "Evidence": "evidence", "Remedy": "remedy"}
 PRESET = "Sets all other keys of this section at once."  # has no line in the sample
-
-
-def _make_rows(heads: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines]
 
 
 def _follow(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +38,7 @@ def make_routes() -> list[str]:
             parameters = [_follow(description, one) for one in operation.get("parameters", [])]
             names = [f"`{one['name']}`" for one in parameters if one["in"] == "query"]
             rows.append([f"`{path}`", method.upper(), ", ".join(names), operation["summary"]])
-    return _make_rows(["route", "method", "arguments", "answer"], rows)
+    return make_rows(["route", "method", "arguments", "answer"], rows)
 
 
 def read_findings() -> dict[str, dict[str, Any]]:
@@ -70,7 +65,7 @@ def make_findings(section: str) -> list[str]:
         for row in _list_rows(name, finding)
     ]
     columns = [key for key in COLUMNS if any(key in row for _, row in rows)]
-    return _make_rows(
+    return make_rows(
         ["identifier", *(COLUMNS[key] for key in columns)],
         [[identifier, *(row[key] for key in columns)] for identifier, row in rows],
     )
@@ -94,7 +89,7 @@ def read_comments() -> dict[tuple[str, str], str]:
 def make_settings(section: str, rows: list[str]) -> list[str]:
     """Of rows that end before the text."""
     comments = read_comments()
-    lines = _make_rows(["key", "type", "allowed", "default", "what it does"], [])
+    lines = make_rows(["key", "type", "allowed", "default", "what it does"], [])
     for row in rows:
         name = row.split("`")[1]
         lines.append(f"{row}{PRESET if name == 'Preset' else comments[section, name]} |")

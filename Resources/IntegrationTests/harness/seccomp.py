@@ -24,13 +24,8 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 ALLOW = 0x7FFF0000
 ERRNO = 0x00050000
 COMPARISONS = {
-    "SCMP_CMP_NE": 1,
-    "SCMP_CMP_LT": 2,
-    "SCMP_CMP_LE": 3,
-    "SCMP_CMP_EQ": 4,
-    "SCMP_CMP_GE": 5,
-    "SCMP_CMP_GT": 6,
-    "SCMP_CMP_MASKED_EQ": 7,
+    f"SCMP_CMP_{name}": number
+    for number, name in enumerate(("NE", "LT", "LE", "EQ", "GE", "GT", "MASKED_EQ"), 1)
 }
 
 

@@ -16,53 +16,36 @@ SO_BUF_LOCK = 72  # Linux 5.14: 1: the send buffer is fixed, 2: the receive buff
 
 @dataclass(frozen=True)
 class Shown:
-    """One line of ss: buffers are twice what was asked for, a timer that is not set is None."""
+    """A socket of Orthanc's, by the number of its descriptor."""
 
-    line: str
     fd: int
-    receive_buffer: int
-    send_buffer: int
-    keep_alive: int | None
-
-    def has_congestion_control(self, name: str) -> bool:
-        return name in self.line.split()
 
 
-def _parse_seconds(text: str) -> int:
-    """Whole seconds of a timer, which ss writes as 1min12sec, 59sec, 200ms, or 6.980ms for 6 s."""
-    found = re.fullmatch(r"(?:(\d+)min)?(?:(\d+)sec|(\d+)\.\d+ms|\d+ms)?", text)
-    assert found, text
-    return int(found[1] or 0) * 60 + int(found[2] or found[3] or 0)
-
-
-def _parse(line: str, pid: int) -> Shown:
-    owner = re.search(rf"pid={pid},fd=(\d+)", line)
-    buffers = re.search(r"skmem:\(r\d+,rb(\d+),t\d+,tb(\d+)", line)
-    timer = re.search(r"timer:\(keepalive,([^,]+),", line)
-    assert owner and buffers, line
-    seconds = _parse_seconds(timer[1]) if timer else None
-    return Shown(line, int(owner[1]), int(buffers[1]), int(buffers[2]), seconds)
+def _find(server: OrthancServer, *conditions: str) -> Shown:
+    lines = get_output(["ss", "-tpOnH", *conditions]).splitlines()
+    owners = [
+        found[1] for line in lines if (found := re.search(rf"pid={server.pid},fd=(\d+)", line))
+    ]
+    assert len(owners) == 1, f"{len(owners)} sockets of Orthanc's are {conditions}: {lines}"
+    return Shown(int(owners[0]))
 
 
 def show(server: OrthancServer, own_port: int | None = None, port: int | None = None) -> Shown:
     """Orthanc's one established connection on its own port, or to the port of another."""
-    conditions = f"sport = :{own_port}" if own_port else f"dport = :{port}"
-    command = ["ss", "-tmipoOnH", "state", "established", conditions]
-    lines = [line for line in get_output(command).splitlines() if f"pid={server.pid}," in line]
-    assert len(lines) == 1, f"{len(lines)} connections of Orthanc where {conditions}: {lines}"
-    return _parse(lines[0], server.pid)
+    condition = f"sport = :{own_port}" if own_port else f"dport = :{port}"
+    return _find(server, "state", "established", condition)
 
 
 def show_listening(server: OrthancServer) -> Shown:
     """The socket on which Orthanc listens for DICOM."""
-    command = ["ss", "-tlmipoOnH", f"sport = :{server.dicom_port}"]
-    (line,) = [line for line in get_output(command).splitlines() if f"pid={server.pid}," in line]
-    return _parse(line, server.pid)
+    return _find(server, "-l", f"sport = :{server.dicom_port}")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options that ss does not show, asked of the socket itself; times in seconds."""
+    """The options, asked of the socket itself; buffers as the kernel doubles them (socket(7)).
+
+    Times are in seconds."""
 
     no_delay: bool
     receive_buffer: int

@@ -12,3 +12,8 @@ def fill_table(text: str, name: str, lines: list[str]) -> str:
     if count != 1:
         raise ValueError(f"the page has no table {name}")
     return filled
+
+
+def make_rows(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """A table's lines in Markdown."""
+    return ["| " + " | ".join(cells) + " |" for cells in [heads, ["---"] * len(heads), *rows]]
