@@ -347,7 +347,7 @@ namespace OrthancPerf
     catch (const SdkError& error)
     {
       transcoding.Fail(std::string("Orthanc does not take the result: ") + error.what());
-      OnTranscoding(transcoding.report);
+      failures_.OnTranscoding(transcoding.report);
     }
 
     failures_.OnEnd(transcoding.report);

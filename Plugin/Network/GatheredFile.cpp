@@ -2,6 +2,7 @@
 #include "Network/GatheredFile.h"
 
 #include "Dicom/ReceivedFile.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
 #include <array>
@@ -64,12 +65,8 @@ namespace OrthancPerf
   {
     held_ = 0;  // of a file that was left open: it may be another thread's by now
     End(fd_);
+    CloseFailed();
     expected_ = folder == nullptr ? 0 : size;
-
-    if (failed_ >= 0)
-    {
-      ::close(std::exchange(failed_, -1));
-    }
   }
 
   void GatheredFile::OnOpened(const char* path, int flags, int fd) noexcept
@@ -82,6 +79,9 @@ namespace OrthancPerf
       End(fd);
     }
 
+    failed_ = failed_ == fd ? -1 : failed_;  // likewise
+    CloseFailed();
+
     for (std::size_t i = 0; i < SLOTS && expected_ != 0 && isNew && fd_ < 0; i++)
     {
       if (!areUsed[i].exchange(true))
@@ -89,6 +89,7 @@ namespace OrthancPerf
         fd_ = fd;
         slot_ = i;
         error_ = 0;
+        isTold_ = false;
         taken_ = 0;
       }
     }
@@ -128,6 +129,7 @@ namespace OrthancPerf
       }
     }
 
+    isTold_ = isTold_ || (error_ != 0 && taken_ < expected_);
     errno = error_ == 0 ? errno : error_;
     return error_ == 0 ? static_cast<ssize_t>(size) : -1;
   }
@@ -149,9 +151,24 @@ namespace OrthancPerf
   int GatheredFile::EndBeforeClose(int fd)
   {
     failed_ = failed_ == fd ? -1 : failed_;
-    const int result = End(fd);
-    failed_ = result == 0 ? failed_ : fd;
-    return result;
+
+    if (End(fd) == 0 || isTold_)
+    {
+      return 0;
+    }
+
+    CloseFailed();
+    failed_ = fd;
+    return -1;
+  }
+
+  void GatheredFile::CloseFailed() noexcept
+  {
+    if (failed_ >= 0)
+    {
+      const ErrnoKeeper keeper;
+      ::close(std::exchange(failed_, -1));
+    }
   }
 
   // Also what write(2) takes in several parts. After an error, nothing more.

@@ -58,19 +58,22 @@ namespace OrthancPerf
     // earlier write failed.
     int End(int fd);
 
-    // The same before close(2), which must not follow if this fails: the caller gets the error, and
-    // Boost.Iostreams before 1.80 then closes the descriptor again. Its number could be another
-    // file's by then. If the caller does not close it again, Expect() does.
+    // The same before close(2). An error that the stream was told by Write() is none here. After
+    // another, close(2) must not follow: the caller gets the error, and Boost.Iostreams before 1.80
+    // then closes the descriptor again. Its number could be another file's by then. If the caller
+    // does not, Expect() or the next open(2) closes it.
     int EndBeforeClose(int fd);
 
   private:
     void WriteOut();
+    void CloseFailed() noexcept;
 
     std::size_t expected_ = 0;
     int fd_ = -1;
     int failed_ = -1;  // the descriptor that EndBeforeClose() has left open
     std::size_t slot_ = 0;
     int error_ = 0;          // errno(3) of what was written
+    bool isTold_ = false;    // the stream, with a piece that is not the last one
     std::size_t held_ = 0;   // bytes in the slot
     std::size_t taken_ = 0;  // bytes of the file
   };

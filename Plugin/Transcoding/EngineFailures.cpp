@@ -28,7 +28,9 @@ namespace OrthancPerf
 
       if (report.outcome == TranscodingOutcome::Failed)
       {
-        return engine + " failed to transcode an instance" + end + ": " + failure.reason;
+        return (failure.engine.empty() ? "an instance was not transcoded"
+                                       : engine + " failed to transcode an instance" + end) +
+               ": " + failure.reason;
       }
 
       // Under "auto" the reason has the name of each engine that was tried

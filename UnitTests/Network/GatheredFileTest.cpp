@@ -276,6 +276,26 @@ namespace OrthancPerf
     EXPECT_EQ(-1, file_.EndBeforeClose(other));
     file_.Expect(0);
     EXPECT_EQ(-1, fcntl(other, F_GETFD)) << "its owner has not closed it";
+
+    // Orthanc 1.12.5 and newer try three times
+    const int first = OpenFull(PIECE);
+    EXPECT_EQ(-1, Write(first, MakeContent(PIECE), 0));
+    EXPECT_EQ(-1, file_.EndBeforeClose(first));
+    const int second = OpenFull(PIECE);
+    EXPECT_NE(first, second);
+    file_.Expect(0);
+    EXPECT_EQ(-1, fcntl(first, F_GETFD));
+    EXPECT_EQ(0, close(second));
+  }
+
+  TEST_F(GatheredFileTest, WhatWriteHasToldIsNoErrorOfClose)
+  {
+    const int fd = OpenFull(2 * PIECE + 1);
+    const std::string content = MakeContent(2 * PIECE);
+    EXPECT_LT(0, Write(fd, content, 0));
+    EXPECT_EQ(-1, Write(fd, content, PIECE));
+    EXPECT_EQ(0, file_.EndBeforeClose(fd));
+    EXPECT_EQ(0, close(fd));
   }
 
   TEST_F(GatheredFileTest, WhatIsTakenInPartIsGoneOnWith)

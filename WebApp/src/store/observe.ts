@@ -96,7 +96,11 @@ async function askServed(): Promise<void> {
 }
 
 async function askTuning(): Promise<void> {
-  adoptTuning(await perf.get<Tuning>('tuning'));
+  const before = state.tuning;
+  const tuning = await perf.get<Tuning>('tuning');
+  if (state.tuning === before) { // else a change has a newer answer
+    adoptTuning(tuning);
+  }
   await askSources();
 }
 
