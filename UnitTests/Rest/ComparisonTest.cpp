@@ -133,8 +133,9 @@ namespace OrthancPerf
     EXPECT_EQ(3, Finish(*job)[0]["Transcoded"].asInt());
   }
 
-  TEST_F(ComparisonTest, OneInstanceIsLoadedAtATimeAndOnce)
+  TEST_F(ComparisonTest, OneInstanceIsLoadedAtATimeAndOnceAndAMissingEngineSaysWhy)
   {
+    second_->HasProblem("its program is missing");
     const auto job = Make(2);
 
     for (int pair = 0; pair < 4; pair++)
@@ -147,18 +148,11 @@ namespace OrthancPerf
     EXPECT_EQ(1, job->GetContent()["FinishedInstances"].asInt());
     EXPECT_EQ(0.5, job->GetProgress());
 
-    Finish(*job);
+    const Json::Value missing = Finish(*job)[3];
+    EXPECT_EQ("not available: its program is missing", missing["Reason"].asString());
     EXPECT_EQ((std::vector<std::string>{"0", "1"}), loaded_);
     EXPECT_EQ(2, job->GetContent()["FinishedInstances"].asInt());
     EXPECT_EQ(1.0, job->GetProgress());
-  }
-
-  TEST_F(ComparisonTest, AMissingEngineSaysWhyItIsMissing)
-  {
-    second_->HasProblem("its program is missing");
-    const auto job = Make(1);
-    const Json::Value result = Finish(*job)[3];
-    EXPECT_EQ("not available: its program is missing", result["Reason"].asString());
   }
 
   TEST_F(ComparisonTest, WrongPixelsAreNotLossless)

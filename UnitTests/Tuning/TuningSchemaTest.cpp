@@ -138,6 +138,10 @@ TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
   EXPECT_TRUE(Accepts(MEMORY, "IngestBudget", 0));
   EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", 25));
 
+  EXPECT_EQ(750U, (MemoryAmount{0, 25}.Resolve(3000)));
+  EXPECT_EQ(0U, (MemoryAmount{0, 25}.Resolve(0)));
+  EXPECT_EQ(7U, (MemoryAmount{7, 0}.Resolve(3000)));
+
   // Room for what two messages begin with
   constexpr std::uint64_t BEGINNING = 2 * AdmissionQueue::PIECE * AdmissionQueue::COPIES;
   EXPECT_LE(2 * BEGINNING, static_cast<std::uint64_t>(MEMORY_RANGE.minimum));
@@ -146,9 +150,6 @@ TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
 
 TEST(TuningSchema, WordsAreAcceptedAsTheirKeysHaveThem)
 {
-  EXPECT_EQ(750U, (MemoryAmount{0, 25}.Resolve(3000)));
-  EXPECT_EQ(0U, (MemoryAmount{0, 25}.Resolve(0)));
-  EXPECT_EQ(7U, (MemoryAmount{7, 0}.Resolve(3000)));
   EXPECT_TRUE(Accepts(DICOM_SOCKETS, "ReceiveBuffer", "auto"));
   EXPECT_TRUE(Accepts(DICOM_SOCKETS, "SendBuffer", "default"));
   EXPECT_FALSE(Accepts(DICOM_SOCKETS, "SendBuffer", ""));
