@@ -2,6 +2,8 @@
 #include "Dicom/ReceivedFile.h"
 
 #include "Dicom/DicomFileBuilder.h"
+#include "Dicom/EditFile.h"
+#include "Transcoding/Engines/SampleImage.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +20,7 @@ namespace OrthancPerf
     constexpr const char* TRUNCATED = "the DICOM file is truncated";
     constexpr const char* MALFORMED = "the DICOM file is malformed";
     constexpr const char* NO_STUDY = "Study Instance UID is missing";
+    constexpr DicomTag SEQUENCE = 0x00400275;
 
     // In a buffer of its own, so that AddressSanitizer sees each read behind the end
     class Checked
@@ -56,6 +59,27 @@ namespace OrthancPerf
       return DicomFileBuilder::FileMeta(transferSyntax) + dataSet.GetBytes();
     }
 
+    // Of 12 bits, signed, in three frames; without pixels
+    DicomFileBuilder MakeImage(const DicomEncoding& encoding)
+    {
+      DicomFileBuilder builder(encoding);
+      const auto number = [&](DicomTag tag, unsigned int value)
+      {
+        const std::string little = MakeNumber(value);
+        builder.Element(tag, "US",
+                        encoding.isBigEndian ? std::string{little[1], little[0]} : little);
+      };
+      number(0x00280002, 1);
+      builder.Element(0x00280004, "CS", "MONOCHROME2 ").Element(0x00280008, "IS", " 3");
+      number(0x00280010, 300);
+      number(0x00280011, 2);
+      number(0x00280100, 16);
+      number(0x00280101, 12);
+      number(0x00280102, 11);
+      number(0x00280103, 1);
+      return builder;
+    }
+
     DicomFileBuilder Identified(const DicomEncoding& encoding = {})
     {
       return DicomFileBuilder(encoding).Identifiers();
@@ -67,6 +91,7 @@ namespace OrthancPerf
     const std::string prefix = std::string(128, '\0') + "DICM";
     const std::string good = MakeFile(EXPLICIT, Identified());
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT).substr(132);
+    const std::string uid = DicomFileBuilder().Element(0x00081150, "UI", "").GetBytes();
     const DicomFileBuilder study = DicomFileBuilder().Element(0x0020000d, "UI", "1.22");
     const auto withLength = [&](const std::string& length)
     {
@@ -95,6 +120,21 @@ namespace OrthancPerf
          "SOP Instance UID is missing", false},
         {"no data set", DicomFileBuilder::FileMeta(EXPLICIT), NO_STUDY, false},
         {"nothing deflated", DicomFileBuilder::FileMeta(DEFLATED), NO_STUDY, false},
+        {"a cut sequence", MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 16)), TRUNCATED,
+         true},
+        {"an endless sequence",
+         MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", UNDEFINED_LENGTH)), TRUNCATED,
+         true},
+        {"a cut item",
+         MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 16).Item(16).Raw(uid)), TRUNCATED,
+         true},
+        {"an endless item",
+         MakeFile(EXPLICIT,
+                  Identified().Header(SEQUENCE, "SQ", 16).Item(UNDEFINED_LENGTH).Raw(uid)),
+         TRUNCATED, true},
+        {"endless pixels",
+         MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)), TRUNCATED,
+         true},
         {"a stray delimitation", MakeFile(EXPLICIT, Identified().EndOfItem().Raw("whatever comes")),
          MALFORMED, true},
         {"no File Meta Information", prefix + Identified().GetBytes(), MALFORMED, true},
@@ -109,6 +149,7 @@ namespace OrthancPerf
         {"a VR there that Orthanc does not know", withMeta("UV"), MALFORMED, true}};
     const std::string id = Checked(good)->identity.GetInstanceId();
     EXPECT_NE("", id);
+    EXPECT_EQ("1.2.3.4", Checked(good)->identity.GetSopInstanceUid());  // without padding
 
     for (const auto& one : cases)
     {
@@ -121,19 +162,12 @@ namespace OrthancPerf
     }
   }
 
-  TEST(ReceivedFile, GivesItsIdentifiersWithoutPadding)
-  {
-    const Checked check(MakeFile(EXPLICIT, Identified()));
-    EXPECT_EQ("1.2.3.4", check->identity.GetSopInstanceUid());
-    EXPECT_EQ(EXPLICIT, check->image.transferSyntax);
-  }
-
   TEST(ReceivedFile, IsTruncatedWhereverAnElementIsCut)
   {
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT);
     DicomFileBuilder dataSet = Identified();
     const std::size_t boundary = dataSet.GetBytes().size();
-    dataSet.Header(0x00400275, "SQ", UNDEFINED_LENGTH);
+    dataSet.Header(SEQUENCE, "SQ", UNDEFINED_LENGTH);
     dataSet.Item(UNDEFINED_LENGTH).Element(0x00400007, "LO", "CHEST ").EndOfItem();
     dataSet.EndOfSequence();
     const std::string& bytes = dataSet.GetBytes();
@@ -158,6 +192,9 @@ namespace OrthancPerf
                                           .Raw(item)
                                           .EndOfSequence()));
 
+    ExpectComplete(MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 0)));
+    ExpectComplete(MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 8).Item(0)));
+
     DicomFileBuilder implicit({false, false});
     implicit.Item(UNDEFINED_LENGTH).Element(0x00081150, "", "1.2.34").EndOfItem().EndOfSequence();
     ExpectComplete(
@@ -181,7 +218,7 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i <= DataSet::MAXIMUM_NESTING; i++)
     {
-      nested.Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
+      nested.Header(SEQUENCE, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
     }
 
     for (std::size_t i = 0; i < DataSet::MAXIMUM_STEPS; i++)
@@ -201,5 +238,109 @@ namespace OrthancPerf
     EXPECT_STREQ("", check->problem);
     EXPECT_FALSE(check->IsComplete());
     EXPECT_EQ("1.2.3.44", check->identity.GetSopInstanceUid());
+  }
+
+  TEST(ReceivedFile, SaysNothingOfIdentifiersThatDependOnTheCharacterSetButKnowsTheSame)
+  {
+    for (const char* const identifiers : {"M\xfcller", "a~b", "a\\b", "\x1b$B"})
+    {
+      EXPECT_EQ("", InstanceIdentity("1.2.3", identifiers).GetInstanceId());
+    }
+
+    const InstanceIdentity umlaut("1.2.3", "M\xfcller|1|2|1.2.3");
+    EXPECT_TRUE(umlaut.HasSameIdentifiers(InstanceIdentity("1.2.3", "M\xfcller|1|2|1.2.3")));
+    EXPECT_FALSE(umlaut.HasSameIdentifiers(InstanceIdentity("1.2.3", "M\xfcller |1|2|1.2.3")));
+  }
+
+  TEST(ImageDescription, ImagesAreReadInEveryEncoding)
+  {
+    const std::string pixels(3600, 'x');
+
+    for (const auto& [syntax, encoding] :
+         {std::pair("1.2.840.10008.1.2", DicomEncoding{false, false}),
+          std::pair("1.2.840.10008.1.2.1", DicomEncoding{true, false}),
+          std::pair("1.2.840.10008.1.2.2", DicomEncoding{true, true})})
+    {
+      const std::string file =
+          MakeFile(syntax, MakeImage(encoding).Element(TAG_PIXEL_DATA, "OW", pixels));
+      const ImageDescription image = DescribeFile(file);
+      EXPECT_EQ(syntax, image.transferSyntax);
+      EXPECT_EQ(PixelDataKind::Native, image.kind);
+      EXPECT_EQ(300, image.rows);
+      EXPECT_EQ(2, image.columns);
+      EXPECT_EQ(1, image.samplesPerPixel);
+      EXPECT_EQ(16, image.bitsAllocated);
+      EXPECT_EQ(12, image.bitsStored);
+      EXPECT_EQ(11, image.highBit);
+      EXPECT_EQ(1, image.pixelRepresentation);
+      EXPECT_EQ(3u, image.frames);
+      EXPECT_EQ("MONOCHROME2", image.photometricInterpretation);
+      EXPECT_EQ(pixels, image.pixelData);
+      EXPECT_EQ(pixels.size(), image.GetNativeSize());
+    }
+  }
+
+  TEST(ImageDescription, EncapsulatedPixelsAreKnownWithPaddingBehindThemOrNothing)
+  {
+    const std::string pixels = MakePixelElement({"abcd"});
+
+    for (const std::string& after :
+         {std::string(), DicomFileBuilder().Element(0xfffcfffc, "OB", "xy").GetBytes()})
+    {
+      const std::string file = MakeFile("1.2.840.10008.1.2.4.70", MakeImage({})) + pixels + after;
+      const ImageDescription image = DescribeFile(file);
+      EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
+      EXPECT_EQ(300, image.rows);
+      EXPECT_TRUE(image.pixelData.empty());
+      EXPECT_EQ(pixels, image.encapsulatedPixels);
+    }
+  }
+
+  // DCMTK takes a delimiter among the outermost elements for the end, and would leave out the rest
+  TEST(ImageDescription, NothingIsSaidOfBrokenAndDeflatedFiles)
+  {
+    const std::string rest =
+        DicomFileBuilder().EndOfItem().Element(0xfffcfffc, "OB", "ab").GetBytes();
+    const std::string file = MakeSampleImage({});
+    EXPECT_EQ(PixelDataKind::Unknown, DescribeFile(file + rest).kind);
+    EXPECT_EQ(PixelDataKind::Unknown, DescribeFile(file.substr(0, file.size() - 1)).kind);
+    EXPECT_EQ(PixelDataKind::None, DescribeFile("").kind);
+    EXPECT_EQ(PixelDataKind::None, DescribeImage(nullptr, 0).kind);
+
+    const ImageDescription image = DescribeFile(DicomFileBuilder::FileMeta(DEFLATED) + "\1\2\3");
+    EXPECT_EQ(DEFLATED, image.transferSyntax);
+    EXPECT_TRUE(image.isDeflated);
+    EXPECT_EQ(PixelDataKind::Unknown, image.kind);
+  }
+
+  TEST(ImageDescription, OverlaysInUnusedBitsAreSeen)
+  {
+    const std::string file = MakeSampleImage({});
+    EXPECT_FALSE(DescribeFile(SetNumber(file, 0x60020102, 0)).hasEmbeddedOverlays);
+    EXPECT_TRUE(DescribeFile(SetNumber(file, 0x60020102, 12)).hasEmbeddedOverlays);
+  }
+
+  TEST(ImageDescription, NativeSizeCountsSharedSamplesOnceAndIsNoneOfNonsense)
+  {
+    const auto getSize = [](std::uint16_t rows, std::uint16_t columns, std::uint16_t samples,
+                            std::uint16_t bits, const char* photometric = "",
+                            std::uint32_t frames = 1)
+    {
+      ImageDescription image;
+      image.rows = rows;
+      image.columns = columns;
+      image.samplesPerPixel = samples;
+      image.bitsAllocated = bits;
+      image.photometricInterpretation = photometric;
+      image.frames = frames;
+      return image.GetNativeSize();
+    };
+    EXPECT_EQ(24u, getSize(2, 4, 3, 8));
+    EXPECT_EQ(16u, getSize(2, 4, 3, 8, "YBR_FULL_422"));
+    EXPECT_EQ(3u, getSize(3, 7, 1, 1));  // 21 bits
+    EXPECT_EQ(std::nullopt, getSize(0, 4, 3, 8));
+    EXPECT_EQ(std::nullopt, getSize(2, 4, 65535, 8));
+    EXPECT_EQ(std::nullopt, getSize(2, 4, 3, 65535));
+    EXPECT_EQ(std::nullopt, getSize(65535, 65535, 4, 64, "", 0xffffffff));
   }
 }
