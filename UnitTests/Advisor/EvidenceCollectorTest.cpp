@@ -49,40 +49,22 @@ namespace OrthancPerf
         return {};
       }
 
-      void LookAtProcessor(double tasks, int looks)
+      void Look(int looks = 1)
       {
         for (int i = 0; i < looks; i++)
         {
-          Snapshot snapshot;
-          snapshot.runnableTasks = tasks;
-          collector_.Look(snapshot);
+          collector_.Look(snapshot_);
         }
       }
 
       void Look(const std::vector<OpenAssociation>& open)
       {
-        Snapshot snapshot;
-        snapshot.associations = open;
-        collector_.Look(snapshot);
+        snapshot_.associations = open;
+        Look();
+        snapshot_.associations.clear();
       }
 
-      void LookAtDeflated(const std::array<double, 2>& seconds)
-      {
-        Snapshot snapshot;
-        snapshot.deflateSeconds = seconds;
-        collector_.Look(snapshot);
-      }
-
-      void LookAtMemory(const AdmissionFigures& budget, bool canWait, double received,
-                        std::uint64_t peak)
-      {
-        Snapshot snapshot;
-        snapshot.budget = budget;
-        snapshot.canWait = canWait;
-        snapshot.received = received;
-        snapshot.peak = peak;
-        collector_.Look(snapshot);
-      }
+      static constexpr int TEN_MINUTES = 1200;  // of looks
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
       PeerStatistics peers_{3,
@@ -96,6 +78,7 @@ namespace OrthancPerf
                                    {
                                      return now_;
                                    }};
+      Snapshot snapshot_;
       Tuning tuning_;
     };
 
@@ -109,7 +92,8 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, WhatWasDeflatedFadesInMinutes)
   {
-    LookAtDeflated({100, 0});
+    snapshot_.deflateSeconds = {100, 0};
+    Look();
     FinishedRequest request;
     request.route = RouteClass::Archive;
     request.phases.back() = std::chrono::seconds(120);
@@ -117,15 +101,12 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(100, collector_.Gather().deflated[0].deflate);
     EXPECT_DOUBLE_EQ(120, collector_.Gather().deflated[0].requests);
 
-    LookAtDeflated({101, 0});
+    snapshot_.deflateSeconds = {101, 0};
+    Look();
     EXPECT_GT(101, collector_.Gather().deflated[0].deflate);
     EXPECT_LT(100, collector_.Gather().deflated[0].deflate);
 
-    for (int look = 0; look < 1200; look++)  // ten minutes
-    {
-      LookAtDeflated({101, 0});
-    }
-
+    Look(TEN_MINUTES);
     EXPECT_NEAR(100 * std::exp(-2), collector_.Gather().deflated[0].deflate, 1);
     EXPECT_NEAR(120 * std::exp(-2), collector_.Gather().deflated[0].requests, 1);
     EXPECT_DOUBLE_EQ(0, collector_.Gather().deflated[1].deflate);
@@ -133,12 +114,14 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, WaitsForMemoryFadeInMinutes)
   {
-    AdmissionFigures budget;
+    AdmissionFigures& budget = snapshot_.budget;
     budget.limit = 1000;
     budget.waits = 7;
     budget.waited = std::chrono::seconds(8);
     budget.givenUp = 1;
-    LookAtMemory(budget, true, 10, 0);
+    snapshot_.canWait = true;
+    snapshot_.received = 10;
+    Look();
     MemoryEvidence memory = collector_.Gather().memory;
     EXPECT_EQ(1000U, memory.budget);
     EXPECT_DOUBLE_EQ(7, memory.waits);
@@ -146,33 +129,31 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(10, memory.received);
     EXPECT_DOUBLE_EQ(1, memory.givenUp);
 
-    for (int look = 0; look < 1200; look++)  // ten minutes
-    {
-      LookAtMemory(budget, true, 10, 0);
-    }
-
+    Look(TEN_MINUTES);
     memory = collector_.Gather().memory;
     EXPECT_NEAR(8 * std::exp(-2), memory.waited, 0.01);
     EXPECT_NEAR(10 * std::exp(-2), memory.received, 0.01);
     EXPECT_LT(memory.givenUp, 0.5);
 
-    LookAtMemory(budget, false, 10, 0);  // without the probe, none is in effect
+    snapshot_.canWait = false;  // without the probe, no budget is in effect
+    Look();
     EXPECT_EQ(0U, collector_.Gather().memory.budget);
     EXPECT_FALSE(collector_.Gather().memory.canWait);
   }
 
   TEST_F(EvidenceCollectorTest, APeakIsEvidenceWhileItIsRecent)
   {
-    LookAtMemory({}, true, 0, 100);
-    EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
-    LookAtMemory({}, true, 0, 900);
-    EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
-    now_ += std::chrono::seconds(290);
-    LookAtMemory({}, true, 0, 900);
-    EXPECT_EQ(900U, collector_.Gather().memory.recentPeak);
-    now_ += std::chrono::seconds(10);
-    LookAtMemory({}, true, 0, 900);
-    EXPECT_EQ(0U, collector_.Gather().memory.recentPeak);
+    const auto look = [this](std::uint64_t peak, int seconds)
+    {
+      now_ += std::chrono::seconds(seconds);
+      snapshot_.peak = peak;
+      Look();
+      return collector_.Gather().memory.recentPeak;
+    };
+    EXPECT_EQ(0U, look(100, 0));
+    EXPECT_EQ(900U, look(900, 0));
+    EXPECT_EQ(900U, look(900, 290));
+    EXPECT_EQ(0U, look(900, 10));
   }
 
   TEST_F(EvidenceCollectorTest, TellsPeersAndDirectionsApart)
@@ -288,7 +269,7 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, AssociationsWithUnreadDataBeyondTheThreadsWait)
   {
-    Look({});
+    Look();
     EXPECT_DOUBLE_EQ(0, collector_.Gather().load.looks);
     std::vector<OpenAssociation> open(DICOM_THREADS, MakeUnread("CT1", 1000));
     Look(open);
@@ -325,32 +306,17 @@ namespace OrthancPerf
     EXPECT_EQ(0U, collector_.Gather().database.connections);
   }
 
-  TEST_F(EvidenceCollectorTest, CountsTheConnectionsOfAPoolThatHasRenewedThemManyTimes)
-  {
-    FinishedInstance instance = MakeInstance("CT1");
-    instance.database.emplace();
-
-    for (int hour = 0; hour < 100; hour++)
-    {
-      for (int i = 0; i < 4; i++)
-      {
-        instance.database->connection++;
-        Finish(instance);
-      }
-
-      EXPECT_EQ(4U, collector_.Gather().database.connections) << hour;
-      now_ += std::chrono::hours(1);
-    }
-  }
-
   TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
   {
-    LookAtProcessor(1, 20);
-    Receive("CT1", 6);
-    LookAtProcessor(9, 1);  // a moment is no shortage
-    Receive("CT1", 1);
-    LookAtProcessor(9, 20);
-    Receive("CT1", 4);
+    const auto receive = [this](double tasks, int looks, int instances)
+    {
+      snapshot_.runnableTasks = tasks;
+      Look(looks);
+      Receive("CT1", instances);
+    };
+    receive(1, 20, 6);
+    receive(9, 1, 1);  // a moment is no shortage
+    receive(9, 20, 4);
 
     const Evidence evidence = collector_.Gather();
     EXPECT_EQ(11, evidence.received.instances);
@@ -358,10 +324,8 @@ namespace OrthancPerf
     EXPECT_EQ(4, evidence.starved.instances);
     EXPECT_NEAR(9, evidence.runnableTasks, 0.5);
 
-    LookAtProcessor(0, 20);
-    Receive("CT1", 1);
+    receive(0, 20, 1);
     EXPECT_EQ(8, collector_.Gather().calm.instances);
-
     now_ += LatestTraffic::MAXIMUM_AGE + std::chrono::seconds(1);
     EXPECT_EQ(0, collector_.Gather().starved.instances);
   }

@@ -98,10 +98,8 @@ namespace OrthancPerf
     void ExpectSameIdentifier(const std::string& file) const
     {
       const ReceivedFile received(file);
-      const std::optional<std::string> expected = Identify(file);
-      EXPECT_TRUE(expected.has_value());
       EXPECT_STREQ("", received.problem);
-      EXPECT_EQ(expected, received.identity.GetInstanceId());
+      EXPECT_EQ(Identify(file), received.identity.GetInstanceId());
     }
 
     // Orthanc takes it, though an identifier is in another form than DICOM wants
@@ -136,6 +134,10 @@ namespace OrthancPerf
     {
       ExpectSameIdentifier(file);
     }
+
+    DicomFileBuilder twice;  // the first one counts
+    twice.Element(0x00080018, "UI", "9.9.99");
+    ExpectSameIdentifier(MakeFile(EXPLICIT, twice.Identifiers()));
   }
 
   TEST_F(Framework, KnowsTheSameIdentifierWhateverThePatientId)
@@ -170,13 +172,6 @@ namespace OrthancPerf
     }
   }
 
-  TEST_F(Framework, KnowsTheFirstOfTwoIdentifiers)
-  {
-    DicomFileBuilder dataSet;
-    dataSet.Element(0x00080018, "UI", "9.9.99");
-    ExpectSameIdentifier(MakeFile(EXPLICIT, dataSet.Identifiers()));
-  }
-
   TEST_F(Framework, RefusesWhatLacksAUid)
   {
     for (const DicomTag tag : {0x00080018u, 0x0020000du, 0x0020000eu})
@@ -193,17 +188,16 @@ namespace OrthancPerf
     ExpectRefused(DicomFileBuilder::FileMeta(EXPLICIT));
   }
 
-  TEST_F(Framework, RefusesWhatIsNoDicomFile)
+  TEST_F(Framework, RefusesWhatIsNoDicomFileOrMalformed)
   {
-    ExpectRefused("Hello");
-    ExpectRefused("%PDF-1.4\n1 0 obj <<>> endobj");
-    ExpectRefused(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16));
-    ExpectRefused(std::string(5000, '\0'));
-    ExpectRefused(std::string(5000, '\xff'));
-  }
+    for (const std::string& file :
+         {std::string("Hello"), std::string("%PDF-1.4\n1 0 obj <<>> endobj"),
+          std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), std::string(5000, '\0'),
+          std::string(5000, '\xff')})
+    {
+      ExpectRefused(file);
+    }
 
-  TEST_F(Framework, RefusesWhatIsMalformed)
-  {
     DicomFileBuilder element;
     element.Identifiers().Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(10);
     ExpectRefused(MakeFile(EXPLICIT, element.Element(0x00081150, "UI", "1.2.34").EndOfSequence()));

@@ -135,7 +135,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonTest, OneInstanceIsLoadedAtATimeAndOnceAndAMissingEngineSaysWhy)
   {
-    second_->HasProblem("its program is missing");
+    second_->problem = "its program is missing";
     const auto job = Make(2);
 
     for (int pair = 0; pair < 4; pair++)
@@ -160,7 +160,7 @@ namespace OrthancPerf
     // As the self-test would find them, too, they begin when it is over
     FakeEngine* const second = second_.get();
     const auto job = Make(1);
-    second->Spoils(0xff);
+    second->mask = 0xff;
     const Json::Value result = Finish(*job)[3];
     EXPECT_EQ(1, result["Transcoded"].asInt());
     EXPECT_TRUE(result.isMember("Lossless"));

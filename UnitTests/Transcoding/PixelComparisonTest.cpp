@@ -40,16 +40,6 @@ namespace OrthancPerf
     }
   }
 
-  TEST(PixelComparison, EqualPixelsAreTheSame)
-  {
-    for (const SampleShape& shape : GetSelfTestShapes())
-    {
-      const std::string file = MakeSampleImage(shape);
-      EXPECT_EQ("", Compare(file, file)) << shape.name;
-      EXPECT_EQ(0, MeasureError(DescribeFile(file), DescribeFile(file))->mean) << shape.name;
-    }
-  }
-
   TEST(PixelComparison, FindsEachDifferenceThatCounts)
   {
     constexpr const char* INCOMPARABLE = "no native pixels in little endian, or too few";

@@ -49,6 +49,7 @@ namespace OrthancPerf
     protected:
       TranscoderTest()
       {
+        dcmtk_->isSlow = true;
         directory_.TestAll();
         Set(JPEG_LOSSLESS);
       }
@@ -111,7 +112,7 @@ namespace OrthancPerf
       const std::string source_ = MakeSource();
       Engines engines_;
       FakeEngine* const native_ = Install(engines_, "native");
-      FakeEngine* const dcmtk_ = &Install(engines_, "dcmtk")->IsSlow();
+      FakeEngine* const dcmtk_ = Install(engines_, "dcmtk");
       EngineDirectory directory_{std::move(engines_), &FakeEngine::GetClock};
       RecordingObserver observer_;
       std::vector<std::string> asked_;
@@ -324,7 +325,7 @@ namespace OrthancPerf
     EXPECT_EQ("dcmtk", transcoding.report.engine);
     EXPECT_EQ("", transcoding.report.reason);
     Send(source_);
-    native_->Works();
+    native_->result = {};
     dcmtk_->Fails("crashed");
     EXPECT_EQ("native", Send(source_).report.engine);
     EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded", "dcmtk:transcoded", "dcmtk:failed",
@@ -346,14 +347,14 @@ namespace OrthancPerf
   {
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
     impatient.SetSettings(MakeSettings(JPEG_LOSSLESS, EngineChoice::Native, true));
-    dcmtk_->Hangs();
+    dcmtk_->isHanging = true;
     const TimePoint start = Clock::now();
     impatient.TranscodeIncoming(ReceivedFile(source_));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
 
     const int calls = dcmtk_->GetCalls();
     observer_.texts_.clear();
-    native_->Hangs();
+    native_->isHanging = true;
     impatient.SetSettings(MakeSettings(JPEG_LOSSLESS));
     ExpectLeftAlone(impatient.TranscodeIncoming(ReceivedFile(source_)), Outcome::Failed,
                     "native: did not answer in time");
@@ -433,7 +434,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, VerificationFindsWrongPixelsAndTheNextEngineTakesOver)
   {
-    native_->Spoils(1);
+    native_->mask = 1;
     Set(JPEG_LOSSLESS, EngineChoice::Automatic, true);
     const Transcoding transcoding = Send(source_);
     EXPECT_EQ("dcmtk", transcoding.report.engine);
@@ -447,7 +448,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatIsSentAgainIsTheSameLossyInstanceWhicheverEngineWritesIt)
   {
-    dcmtk_->Spoils(1);
+    dcmtk_->mask = 1;
     Set(JPEG_BASELINE, EngineChoice::Native);
     const std::string first = Send(source_).file;
     Set(JPEG_BASELINE, EngineChoice::Dcmtk);

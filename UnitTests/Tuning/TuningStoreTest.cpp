@@ -390,27 +390,6 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
   EXPECT_EQ(expected, *restarted.Load().tuning);
 }
 
-TEST_F(TuningStoreTest, ReadersSeeTheDocumentBeforeOrAfterAChangeOnly)
-{
-  TuningStore store(Tuning(), std::nullopt, {});
-  std::thread writer(
-      [&store]
-      {
-        for (int i = 0; i < 300; i++)
-        {
-          store.Merge(Parse(STOCK));
-          store.Reset();
-        }
-      });
-
-  for (int i = 0; i < 3000; i++)
-  {
-    EXPECT_NE(SocketPreset::Custom, FindPreset(store.Get()->dicomSockets));
-  }
-
-  writer.join();
-}
-
 TEST_F(TuningStoreTest, AChangeIsTheKeysThatAreDifferentNowAndTakenBackByAPatch)
 {
   const WallTime now(std::chrono::seconds(1'800'000'000));

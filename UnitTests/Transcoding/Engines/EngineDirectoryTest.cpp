@@ -17,7 +17,7 @@ namespace OrthancPerf
       auto first = std::make_unique<FakeEngine>("first");
       auto second = std::make_unique<FakeEngine>("second", std::set<std::string>{RLE});
       auto missing = std::make_unique<FakeEngine>("missing");
-      missing->HasProblem("its program is missing");
+      missing->problem = "its program is missing";
       first->Changes(
           [](DataSetEditor& editor)
           {
@@ -101,7 +101,7 @@ namespace OrthancPerf
   TEST(EngineDirectory, AutoTriesTheFastestFirstAndOneThatFailedLastForTenMinutes)
   {
     auto slow = std::make_unique<FakeEngine>("slow");
-    slow->IsSlow();
+    slow->isSlow = true;
     Engines engines;
     engines.push_back(std::move(slow));
     engines.push_back(std::make_unique<FakeEngine>("fast"));

@@ -57,11 +57,15 @@ namespace OrthancPerf
     }
   }
 
-  TEST(SpareWorkers, PiecesRunAtTheSameTimeWhereCoresAreFree)
+  TEST(SpareWorkers, PiecesRunAtTheSameTimeWhereCoresAreFreeOrByTheirCaller)
   {
     SpareWorkers workers(3);
     Gathering gathering(3);  // would wait for ever with fewer threads
     workers.Run(3, [&gathering](std::size_t) { gathering.Arrive(); });
+
+    SpareWorkers none(1);
+    const std::thread::id caller = std::this_thread::get_id();
+    none.Run(10, [caller](std::size_t) { EXPECT_EQ(caller, std::this_thread::get_id()); });
   }
 
   TEST(SpareWorkers, NoMoreThreadsThanCoresAreAtWork)
@@ -85,13 +89,6 @@ namespace OrthancPerf
 
     // Four callers, and the one helper that the first of them may have found a core for
     EXPECT_LE(most, 5);
-  }
-
-  TEST(SpareWorkers, CallersWithoutAFreeCoreWorkAlone)
-  {
-    SpareWorkers workers(1);
-    const std::thread::id caller = std::this_thread::get_id();
-    workers.Run(10, [caller](std::size_t) { EXPECT_EQ(caller, std::this_thread::get_id()); });
   }
 
   TEST(SpareWorkers, AnExceptionGoesToTheCallerAndEndsTheWork)
