@@ -54,30 +54,19 @@ namespace OrthancPerf
       EXPECT_TRUE(file->IsComplete());
     }
 
-    std::string MakeFile(const std::string& transferSyntax, const DicomFileBuilder& dataSet)
-    {
-      return DicomFileBuilder::FileMeta(transferSyntax) + dataSet.GetBytes();
-    }
-
     // Of 12 bits, signed, in three frames; without pixels
     DicomFileBuilder MakeImage(const DicomEncoding& encoding)
     {
-      DicomFileBuilder builder(encoding);
-      const auto number = [&](DicomTag tag, unsigned int value)
-      {
-        const std::string little = MakeNumber(value);
-        builder.Element(tag, "US",
-                        encoding.isBigEndian ? std::string{little[1], little[0]} : little);
-      };
-      number(0x00280002, 1);
-      builder.Element(0x00280004, "CS", "MONOCHROME2 ").Element(0x00280008, "IS", " 3");
-      number(0x00280010, 300);
-      number(0x00280011, 2);
-      number(0x00280100, 16);
-      number(0x00280101, 12);
-      number(0x00280102, 11);
-      number(0x00280103, 1);
-      return builder;
+      return DicomFileBuilder(encoding)
+          .Number(0x00280002, 1)
+          .Element(0x00280004, "CS", "MONOCHROME2 ")
+          .Element(0x00280008, "IS", " 3")
+          .Number(0x00280010, 300)
+          .Number(0x00280011, 2)
+          .Number(0x00280100, 16)
+          .Number(0x00280101, 12)
+          .Number(0x00280102, 11)
+          .Number(0x00280103, 1);
     }
 
     DicomFileBuilder Identified(const DicomEncoding& encoding = {})
@@ -89,7 +78,7 @@ namespace OrthancPerf
   TEST(ReceivedFile, SaysWhatKeepsOrthancFromStoringItAndKnowsItsIdentityAllTheSame)
   {
     const std::string prefix = std::string(128, '\0') + "DICM";
-    const std::string good = MakeFile(EXPLICIT, Identified());
+    const std::string good = Identified().AsFile();
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT).substr(132);
     const std::string uid = DicomFileBuilder().Element(0x00081150, "UI", "").GetBytes();
     const DicomFileBuilder study = DicomFileBuilder().Element(0x0020000d, "UI", "1.22");
@@ -112,36 +101,28 @@ namespace OrthancPerf
     } cases[] = {
         {"all is well", good, "", true},
         {"text", "This is not DICOM.", "not DICOM", false},
-        {"cut pixels", MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OW", 100)),
-         TRUNCATED, true},
-        {"no series", MakeFile(EXPLICIT, study), "Series Instance UID is missing", false},
-        {"no instance",
-         MakeFile(EXPLICIT, DicomFileBuilder(study).Element(0x0020000e, "UI", "1.23")),
+        {"cut pixels", Identified().Header(TAG_PIXEL_DATA, "OW", 100).AsFile(), TRUNCATED, true},
+        {"no series", study.AsFile(), "Series Instance UID is missing", false},
+        {"no instance", DicomFileBuilder(study).Element(0x0020000e, "UI", "1.23").AsFile(),
          "SOP Instance UID is missing", false},
         {"no data set", DicomFileBuilder::FileMeta(EXPLICIT), NO_STUDY, false},
         {"nothing deflated", DicomFileBuilder::FileMeta(DEFLATED), NO_STUDY, false},
-        {"a cut sequence", MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 16)), TRUNCATED,
-         true},
-        {"an endless sequence",
-         MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", UNDEFINED_LENGTH)), TRUNCATED,
-         true},
-        {"a cut item",
-         MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 16).Item(16).Raw(uid)), TRUNCATED,
-         true},
-        {"an endless item",
-         MakeFile(EXPLICIT,
-                  Identified().Header(SEQUENCE, "SQ", 16).Item(UNDEFINED_LENGTH).Raw(uid)),
+        {"a cut sequence", Identified().Header(SEQUENCE, "SQ", 16).AsFile(), TRUNCATED, true},
+        {"an endless sequence", Identified().Header(SEQUENCE, "SQ", UNDEFINED_LENGTH).AsFile(),
          TRUNCATED, true},
-        {"endless pixels",
-         MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)), TRUNCATED,
+        {"a cut item", Identified().Header(SEQUENCE, "SQ", 16).Item(16).Raw(uid).AsFile(),
+         TRUNCATED, true},
+        {"an endless item",
+         Identified().Header(SEQUENCE, "SQ", 16).Item(UNDEFINED_LENGTH).Raw(uid).AsFile(),
+         TRUNCATED, true},
+        {"endless pixels", Identified().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).AsFile(),
+         TRUNCATED, true},
+        {"a stray delimitation", Identified().EndOfItem().Raw("whatever comes").AsFile(), MALFORMED,
          true},
-        {"a stray delimitation", MakeFile(EXPLICIT, Identified().EndOfItem().Raw("whatever comes")),
-         MALFORMED, true},
         {"no File Meta Information", prefix + Identified().GetBytes(), MALFORMED, true},
         {"none, implicit", prefix + Identified({false, false}).GetBytes(), MALFORMED, true},
         {"File Meta Information twice",
-         MakeFile(EXPLICIT, DicomFileBuilder().Raw(meta).Raw(Identified().GetBytes())), MALFORMED,
-         true},
+         DicomFileBuilder().Raw(meta).Raw(Identified().GetBytes()).AsFile(), MALFORMED, true},
         {"its length beyond the end", withLength({"\xff\xff\xff\x7f", 4}), MALFORMED, true},
         {"its length of one", withLength({"\1\0\0\0", 4}), MALFORMED, true},
         {"its length of nothing", withLength(std::string(4, '\0')), MALFORMED, true},
@@ -167,9 +148,7 @@ namespace OrthancPerf
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT);
     DicomFileBuilder dataSet = Identified();
     const std::size_t boundary = dataSet.GetBytes().size();
-    dataSet.Header(SEQUENCE, "SQ", UNDEFINED_LENGTH);
-    dataSet.Item(UNDEFINED_LENGTH).Element(0x00400007, "LO", "CHEST ").EndOfItem();
-    dataSet.EndOfSequence();
+    dataSet.Sequence(SEQUENCE, DicomFileBuilder().Element(0x00400007, "LO", "CHEST ").GetBytes());
     const std::string& bytes = dataSet.GetBytes();
 
     for (std::size_t size = boundary + 1; size < bytes.size(); size++)
@@ -184,31 +163,31 @@ namespace OrthancPerf
   {
     const std::string item = DicomFileBuilder().Element(0x00081150, "UI", "1.2.34").GetBytes();
     const auto length = static_cast<std::uint32_t>(item.size());
-    ExpectComplete(MakeFile(
-        EXPLICIT, Identified().Header(0x00081140, "SQ", length + 8).Item(length).Raw(item)));
-    ExpectComplete(MakeFile(EXPLICIT, Identified()
-                                          .Header(0x00081140, "SQ", UNDEFINED_LENGTH)
-                                          .Item(length)
-                                          .Raw(item)
-                                          .EndOfSequence()));
+    ExpectComplete(
+        Identified().Header(0x00081140, "SQ", length + 8).Item(length).Raw(item).AsFile());
+    ExpectComplete(Identified()
+                       .Header(0x00081140, "SQ", UNDEFINED_LENGTH)
+                       .Item(length)
+                       .Raw(item)
+                       .EndOfSequence()
+                       .AsFile());
 
-    ExpectComplete(MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 0)));
-    ExpectComplete(MakeFile(EXPLICIT, Identified().Header(SEQUENCE, "SQ", 8).Item(0)));
+    ExpectComplete(Identified().Header(SEQUENCE, "SQ", 0).AsFile());
+    ExpectComplete(Identified().Header(SEQUENCE, "SQ", 8).Item(0).AsFile());
 
     DicomFileBuilder implicit({false, false});
     implicit.Item(UNDEFINED_LENGTH).Element(0x00081150, "", "1.2.34").EndOfItem().EndOfSequence();
     ExpectComplete(
-        MakeFile(EXPLICIT,
-                 Identified().Header(0x00091010, "UN", UNDEFINED_LENGTH).Raw(implicit.GetBytes())));
+        Identified().Header(0x00091010, "UN", UNDEFINED_LENGTH).Raw(implicit.GetBytes()).AsFile());
 
     DicomFileBuilder encapsulated = Identified();
     encapsulated.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4).Raw("abcd");
-    EXPECT_EQ(TRUNCATED, Judge(MakeFile(JPEG_BASELINE, encapsulated)));
-    ExpectComplete(MakeFile(JPEG_BASELINE, encapsulated.EndOfSequence()));
+    EXPECT_EQ(TRUNCATED, Judge(encapsulated.AsFile(JPEG_BASELINE)));
+    ExpectComplete(encapsulated.EndOfSequence().AsFile(JPEG_BASELINE));
 
     const DicomFileBuilder native = Identified().Element(TAG_PIXEL_DATA, "OW", "abcd");
-    ExpectComplete(MakeFile(EXPLICIT, native));
-    EXPECT_EQ(MALFORMED, Judge(MakeFile(JPEG_BASELINE, native)));
+    ExpectComplete(native.AsFile());
+    EXPECT_EQ(MALFORMED, Judge(native.AsFile(JPEG_BASELINE)));
   }
 
   TEST(ReceivedFile, IsNotReadBehindMoreSequencesOrFragmentsThanAreCounted)
@@ -226,9 +205,9 @@ namespace OrthancPerf
       fragments.Item(0);
     }
 
-    EXPECT_EQ(ReadResult::TooLong, Checked(MakeFile(EXPLICIT, nested))->dataSet.result);
+    EXPECT_EQ(ReadResult::TooLong, Checked(nested.AsFile())->dataSet.result);
     EXPECT_EQ(ReadResult::TooLong,
-              Checked(MakeFile(JPEG_BASELINE, fragments.EndOfSequence()))->dataSet.result);
+              Checked(fragments.EndOfSequence().AsFile(JPEG_BASELINE))->dataSet.result);
   }
 
   TEST(ReceivedFile, IsNotReadIfDeflated)
@@ -262,7 +241,7 @@ namespace OrthancPerf
           std::pair("1.2.840.10008.1.2.2", DicomEncoding{true, true})})
     {
       const std::string file =
-          MakeFile(syntax, MakeImage(encoding).Element(TAG_PIXEL_DATA, "OW", pixels));
+          MakeImage(encoding).Element(TAG_PIXEL_DATA, "OW", pixels).AsFile(syntax);
       const ImageDescription image = DescribeFile(file);
       EXPECT_EQ(syntax, image.transferSyntax);
       EXPECT_EQ(PixelDataKind::Native, image.kind);
@@ -287,7 +266,7 @@ namespace OrthancPerf
     for (const std::string& after :
          {std::string(), DicomFileBuilder().Element(0xfffcfffc, "OB", "xy").GetBytes()})
     {
-      const std::string file = MakeFile("1.2.840.10008.1.2.4.70", MakeImage({})) + pixels + after;
+      const std::string file = MakeImage({}).AsFile("1.2.840.10008.1.2.4.70") + pixels + after;
       const ImageDescription image = DescribeFile(file);
       EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
       EXPECT_EQ(300, image.rows);

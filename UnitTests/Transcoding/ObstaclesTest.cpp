@@ -324,17 +324,14 @@ namespace OrthancPerf
     for (const char* const representation : {"OB", "OW"})
     {
       const std::string icon = DicomFileBuilder()
-                                   .Header(0xfffc0001, "SQ", UNDEFINED_LENGTH)
-                                   .Item(UNDEFINED_LENGTH)
                                    .Header(TAG_PIXEL_DATA, representation, UNDEFINED_LENGTH)
                                    .Item(0)
                                    .Item(2)
                                    .Raw("..")
                                    .EndOfSequence()
-                                   .EndOfItem()
-                                   .EndOfSequence()
                                    .GetBytes();
-      const std::string file = MakeSampleImage({}) + icon;
+      const std::string file =
+          MakeSampleImage({}) + DicomFileBuilder().Sequence(0xfffc0001, icon).GetBytes();
       EXPECT_EQ("a sequence has compressed pixels of its own: an icon, say",
                 FindObstacle(DescribeFile(file), JPEG_LOSSLESS));
     }

@@ -272,10 +272,12 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound());
   }
 
-  TEST(ServerFacts, CountsTheTasksThatWantAProcessor)
+  TEST(ServerFacts, ReadsTheKernelsLimitsAndCountsTheTasksThatWantAProcessor)
   {
     EXPECT_GE(ReadRunnableTasks(), 0);
     EXPECT_LT(ReadRunnableTasks(), 1e4);
+    EXPECT_GE(KernelLimits::Read().largestReceiveBuffer, 4096U);
+    EXPECT_GE(KernelLimits::Read().largestSendBuffer, 4096U);
   }
 
   TEST(ServerFacts, ReadsTheMemoryOfThisProcess)
@@ -310,12 +312,5 @@ namespace OrthancPerf
       facts.orthancVersion = newer;
       EXPECT_FALSE(facts.IsOlderThan(release)) << newer;
     }
-  }
-
-  TEST(ServerFacts, ReadsTheKernelsLimits)
-  {
-    const KernelLimits limits = KernelLimits::Read();
-    EXPECT_GE(limits.largestReceiveBuffer, 4096U);
-    EXPECT_GE(limits.largestSendBuffer, 4096U);
   }
 }

@@ -96,6 +96,7 @@ namespace OrthancPerf
     EXPECT_EQ(State::Unsupported, GetState(verdicts[0], JPEG_LS));
     EXPECT_TRUE(verdicts[1].isAvailable);
     EXPECT_FALSE(verdicts[2].isAvailable);
+    EXPECT_EQ(State::Untested, verdicts[2].syntaxes.front().state);
   }
 
   TEST(EngineDirectory, AutoTriesTheFastestFirstAndOneThatFailedLastForTenMinutes)

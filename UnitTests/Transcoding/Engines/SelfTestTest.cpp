@@ -78,17 +78,6 @@ namespace OrthancPerf
     ExpectSwitchedOff(engine, JPEG_BASELINE, "on average");
   }
 
-  TEST(SelfTest, AnEngineWithAProblemIsNotTested)
-  {
-    FakeEngine engine("fake");
-    engine.problem = "its program is missing";
-    const EngineVerdict verdict = TestEngine(engine, &Clock::now);
-    EXPECT_FALSE(verdict.isAvailable);
-    EXPECT_EQ("its program is missing", verdict.reason);
-    EXPECT_EQ(State::Untested, verdict.syntaxes.front().state);
-    EXPECT_EQ(0, engine.GetCalls());
-  }
-
   TEST(SelfTest, ImagesOfManyKindsAreShown)
   {
     const FakeEngine engine("fake");

@@ -469,25 +469,17 @@ namespace OrthancPerf
   TEST_P(CodecProgram, BigEndianIsTurnedAround)
   {
     const std::string pixels = GetPixels(MakeSampleImage({"", 16, 16, false, 1, false, 1, 40, 50}));
-    DicomFileBuilder dataSet({true, true});
-
-    for (const auto& [tag, number] :
-         {std::pair(0x00280002, 1), std::pair(0x00280010, 40), std::pair(0x00280011, 50),
-          std::pair(0x00280100, 16), std::pair(0x00280101, 16), std::pair(0x00280102, 15),
-          std::pair(0x00280103, 0)})
-    {
-      dataSet.Element(static_cast<DicomTag>(tag), "US",
-                      SwapWords(MakeNumber(static_cast<unsigned int>(number))));
-
-      if (tag == 0x00280002)
-      {
-        dataSet.Element(TAG_PHOTOMETRIC_INTERPRETATION, "CS", "MONOCHROME2 ");
-      }
-    }
-
-    dataSet.Element(TAG_PIXEL_DATA, "OW", SwapWords(pixels));
-    const std::string file =
-        DicomFileBuilder::FileMeta(TransferSyntaxUid::EXPLICIT_BIG_ENDIAN) + dataSet.GetBytes();
+    const std::string file = DicomFileBuilder({true, true})
+                                 .Number(0x00280002, 1)
+                                 .Element(0x00280004, "CS", "MONOCHROME2 ")
+                                 .Number(0x00280010, 40)
+                                 .Number(0x00280011, 50)
+                                 .Number(0x00280100, 16)
+                                 .Number(0x00280101, 16)
+                                 .Number(0x00280102, 15)
+                                 .Number(0x00280103, 0)
+                                 .Element(TAG_PIXEL_DATA, "OW", SwapWords(pixels))
+                                 .AsFile(TransferSyntaxUid::EXPLICIT_BIG_ENDIAN);
     EXPECT_TRUE(GetPixels(Make(file, EXPLICIT_VR)) == pixels);
     EXPECT_TRUE(GetPixels(Repeat(file, JPEG_LS)) == pixels);
   }
