@@ -306,6 +306,24 @@ namespace OrthancPerf
     EXPECT_EQ(0U, collector_.Gather().database.connections);
   }
 
+  TEST_F(EvidenceCollectorTest, CountsTheConnectionsOfAPoolThatHasRenewedThemManyTimes)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.database.emplace();
+
+    for (int hour = 0; hour < 100; hour++)
+    {
+      for (int i = 0; i < 4; i++)
+      {
+        instance.database->connection++;
+        Finish(instance);
+      }
+
+      EXPECT_EQ(4U, collector_.Gather().database.connections) << hour;
+      now_ += std::chrono::hours(1);
+    }
+  }
+
   TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
   {
     const auto receive = [this](double tasks, int looks, int instances)

@@ -128,6 +128,14 @@ namespace OrthancPerf
         {"its length of nothing", withLength(std::string(4, '\0')), MALFORMED, true},
         {"a VR there that is none", withMeta("ZZ"), MALFORMED, true},
         {"a VR there that Orthanc does not know", withMeta("UV"), MALFORMED, true}};
+
+    for (const int change : {-30, -28, 12, 18, 127})  // of the length of File Meta Information
+    {
+      std::string file = good;
+      file[140] = static_cast<char>(file[140] + change);
+      EXPECT_EQ(MALFORMED, Judge(file)) << change;
+    }
+
     const std::string id = Checked(good)->identity.GetInstanceId();
     EXPECT_NE("", id);
     EXPECT_EQ("1.2.3.4", Checked(good)->identity.GetSopInstanceUid());  // without padding
