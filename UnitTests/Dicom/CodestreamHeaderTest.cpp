@@ -520,6 +520,10 @@ namespace OrthancPerf
     EXPECT_EQ("", grey.Check());
     grey.description.bitsAllocated = 32;
     EXPECT_EQ("compressed, and Bits Allocated is neither 8 nor 16", grey.Check());
+
+    Image both(LOSSLESS, "MONOCHROME2", {Jpeg(JFIF, 0xc3, "\1"), Jpeg("", 0xc3, "\1")});
+    both.description.samplesPerPixel = 1;
+    EXPECT_EQ("", both.Check());
   }
 
   TEST(PixelDataFlawOfFrames, AHeaderMayReachIntoTheNextFragment)
