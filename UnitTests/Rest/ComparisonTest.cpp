@@ -23,25 +23,6 @@ namespace OrthancPerf
       return image.Make();
     }
 
-    ComparisonRequest MakeRequest()
-    {
-      ComparisonRequest request;
-      request.targets = {JPEG_LOSSLESS, RLE};
-      return request;
-    }
-
-    std::vector<std::string> NameInstances(std::size_t count)
-    {
-      std::vector<std::string> instances;
-
-      for (std::size_t i = 0; i < count; i++)
-      {
-        instances.push_back(std::to_string(i));
-      }
-
-      return instances;
-    }
-
     const std::string RESOURCE = "0123abcd-4567ef01-89abcdef-00000000-ffffffff";
 
     // A body with the resource, and with more keys: ", \"Targets\": []"
@@ -75,8 +56,16 @@ namespace OrthancPerf
         engines.push_back(std::move(second_));
         directory_ = std::make_unique<EngineDirectory>(std::move(engines));
         directory_->TestAll();
+        ComparisonRequest request;
+        request.targets = {JPEG_LOSSLESS, RLE};
+        std::vector<std::string> names;
 
-        return std::make_unique<Comparison>(*directory_, MakeRequest(), NameInstances(instances),
+        for (std::size_t i = 0; i < instances; i++)
+        {
+          names.push_back(std::to_string(i));
+        }
+
+        return std::make_unique<Comparison>(*directory_, request, names,
                                             [this](const std::string& instance)
                                             {
                                               loaded_.push_back(instance);
