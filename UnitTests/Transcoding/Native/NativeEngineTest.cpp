@@ -8,10 +8,10 @@
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Obstacles.h"
 
-#include <condition_variable>
+#include <atomic>
 #include <gtest/gtest.h>
-#include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace OrthancPerf
@@ -71,28 +71,18 @@ namespace OrthancPerf
       return image;
     }
 
-    // Holds threads until so many are there
-    class Gathering
+    // Would wait for ever with fewer threads
+    void ExpectAtTheSameTime(SpareWorkers& workers, std::size_t threads)
     {
-    public:
-      explicit Gathering(std::size_t size) : size_(size)
-      {
-      }
-
-      void Arrive()
-      {
-        std::unique_lock<std::mutex> lock(mutex_);
-        arrived_++;
-        condition_.notify_all();
-        condition_.wait(lock, [this] { return arrived_ >= size_; });
-      }
-
-    private:
-      const std::size_t size_;
-      std::size_t arrived_ = 0;
-      std::mutex mutex_;
-      std::condition_variable condition_;
-    };
+      std::atomic<std::size_t> arrived{0};
+      workers.Run(threads,
+                  [&](std::size_t)
+                  {
+                    for (arrived++; arrived < threads; std::this_thread::yield())
+                    {
+                    }
+                  });
+    }
   }
 
   // InstalledEnginesTest has DCMTK and GDCM decode what the encoder proves itself by
@@ -294,8 +284,7 @@ namespace OrthancPerf
   TEST(SpareWorkers, PiecesRunAtTheSameTimeWhereCoresAreFreeOrByTheirCaller)
   {
     SpareWorkers workers(3);
-    Gathering gathering(3);  // would wait for ever with fewer threads
-    workers.Run(3, [&gathering](std::size_t) { gathering.Arrive(); });
+    ExpectAtTheSameTime(workers, 3);
 
     SpareWorkers none(1);
     const std::thread::id caller = std::this_thread::get_id();
@@ -339,7 +328,6 @@ namespace OrthancPerf
     EXPECT_LE(done, 2u);
 
     // and leaves no core taken
-    Gathering gathering(2);
-    workers.Run(2, [&gathering](std::size_t) { gathering.Arrive(); });
+    ExpectAtTheSameTime(workers, 2);
   }
 }
