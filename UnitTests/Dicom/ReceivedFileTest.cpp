@@ -119,6 +119,8 @@ namespace OrthancPerf
          TRUNCATED, true},
         {"a stray delimitation", Identified().EndOfItem().Raw("whatever comes").AsFile(), MALFORMED,
          true},
+        {"one in Implicit VR", Identified({false, false}).EndOfItem().AsFile("1.2.840.10008.1.2"),
+         MALFORMED, true},
         {"no File Meta Information", prefix + Identified().GetBytes(), MALFORMED, true},
         {"none, implicit", prefix + Identified({false, false}).GetBytes(), MALFORMED, true},
         {"File Meta Information twice",

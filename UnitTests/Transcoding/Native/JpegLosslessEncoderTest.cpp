@@ -7,6 +7,7 @@
 #include "Transcoding/Native/LosslessJpegDecoder.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <utility>
 
 namespace OrthancPerf
@@ -76,6 +77,35 @@ namespace OrthancPerf
       }
 
       return pixels;
+    }
+
+    // Each category that occurs has a code that begins no other; the one of ones only stays free
+    void ExpectPrefixCode(const HuffmanTable& table, const CategoryCounts& counts)
+    {
+      std::map<std::uint32_t, std::uint32_t> spaces;  // first and last of the codes of 16 bits
+
+      for (std::size_t i = 0; i < CATEGORY_COUNT; i++)
+      {
+        const HuffmanTable::Code& code = table.GetCode(i);
+        ASSERT_EQ(counts[i] > 0, code.length > 0) << i;
+        ASSERT_LE(code.length, 16) << i;
+
+        if (code.length > 0)
+        {
+          const std::uint32_t width = 1U << (16 - code.length);
+          const std::uint32_t first = code.bits * width;
+          EXPECT_TRUE(spaces.emplace(first, first + width - 1).second) << i;
+          EXPECT_LT(code.bits, (1U << code.length) - 1) << i;
+        }
+      }
+
+      std::int64_t last = -1;
+
+      for (const auto& [first, end] : spaces)
+      {
+        EXPECT_LT(last, first);
+        last = end;
+      }
     }
   }
 
@@ -161,38 +191,31 @@ namespace OrthancPerf
     ExpectRoundTrip(FromSamples({0xffff, 0, 0x8000}), 1, 1, 3, 2);
   }
 
-  // Counts that grow like Fibonacci's numbers make the longest codes, others any codes
-  TEST(JpegLosslessEncoder, DifferencesOfAnyFrequencyComeBack)
+  // Counts that grow like Fibonacci's numbers make the longest codes
+  TEST(JpegLosslessEncoder, CodesOfSixteenBitsComeBack)
   {
-    std::uint32_t seed = 1;
+    CategoryCounts counts = {};
+    std::vector<std::uint16_t> samples;
+    std::uint16_t sample = 0x8000;  // as the first one is predicted
+    std::size_t count = 1;
+    std::size_t next = 2;
 
-    for (int round = 0; round < 100; round++)
+    for (std::size_t category = CATEGORY_COUNT; category-- > 0;)
     {
-      CategoryCounts counts = {};
-      std::vector<std::uint16_t> samples;
-      std::uint16_t sample = 0x8000;  // as the first one is predicted
-      std::size_t fibonacci = 1;
-      std::size_t next = 2;
+      counts[category] = count;
 
-      for (std::size_t category = CATEGORY_COUNT; category-- > 0;)
+      for (std::size_t i = 0; i < count; i++)
       {
-        seed = seed * 1664525 + 1013904223;
-        counts[category] = round == 0        ? fibonacci
-                           : seed >> 30 == 0 ? 0
-                                             : seed >> (21 + (seed >> 27 & 7));
-        fibonacci = std::exchange(next, fibonacci + next);
-
-        for (std::size_t i = 0; i < counts[category]; i++)
-        {
-          const int step = category == 0 ? 0 : 1 << (category - 1);
-          sample = static_cast<std::uint16_t>(sample + (i % 2 == 0 ? step : -step));
-          samples.push_back(sample);
-        }
+        const int step = category == 0 ? 0 : 1 << (category - 1);
+        sample = static_cast<std::uint16_t>(sample + (i % 2 == 0 ? step : -step));
+        samples.push_back(sample);
       }
 
-      EXPECT_TRUE(round > 0 || HuffmanTable(counts).GetCode(16).length == 16);
-      ExpectRoundTrip(FromSamples(samples), 1, samples.size(), 1, 2);
+      count = std::exchange(next, count + next);
     }
+
+    EXPECT_EQ(16, HuffmanTable(counts).GetCode(16).length);
+    ExpectRoundTrip(FromSamples(samples), 1, samples.size(), 1, 2);
   }
 
   TEST(JpegLosslessEncoder, PlanarFramesComeBackInterleavedAndComponentsTellTheColourModel)
@@ -234,5 +257,25 @@ namespace OrthancPerf
     EXPECT_EQ(2, table.GetCode(3).length);
     EXPECT_EQ(3, table.GetCode(16).length);
     EXPECT_EQ(100 + 50 * (2 + 3) + 7 * 3u, table.CountBits(counts));
+    ExpectPrefixCode(table, counts);
+  }
+
+  TEST(HuffmanTable, AnyCountsGiveAPrefixCode)
+  {
+    std::uint32_t seed = 1;
+
+    for (int round = 0; round < 2000; round++)
+    {
+      CategoryCounts counts = {};
+
+      for (std::uint64_t& count : counts)
+      {
+        seed = seed * 1664525 + 1013904223;
+        count = (seed >> 30) == 0 ? 0 : seed >> (seed >> 27 & 31);
+      }
+
+      counts[static_cast<std::size_t>(round) % CATEGORY_COUNT]++;
+      ExpectPrefixCode(HuffmanTable(counts), counts);
+    }
   }
 }
