@@ -51,5 +51,4 @@ namespace OrthancPerf
 
     EXPECT_EQ("1.2.840.10008.1.2.4.70", LookupWritableSyntax("JPEGProcess14SV1"));
   }
-
 }
