@@ -134,12 +134,27 @@ namespace OrthancPerf
       return found;
     }
 
-    // The one finding there is, or of that rule; a failure if there is none or more
-    Finding Judge(const std::string& id = "") const
+    // The one finding there is, or of that rule, with these figures; a failure if there is none or
+    // more
+    Finding Judge(const std::string& id = "",
+                  const std::vector<std::pair<const char*, double>>& figures = {}) const
     {
       const std::vector<Finding> findings = JudgeAll(id);
       EXPECT_EQ(1U, findings.size());
-      return findings.empty() ? Finding() : findings[0];
+      const Finding finding = findings.empty() ? Finding() : findings[0];
+
+      for (const auto& [name, figure] : figures)
+      {
+        const double tolerance = std::max(1e-6, 1e-8 * figure);
+        EXPECT_NEAR(figure, finding.evidence[name].asDouble(), tolerance) << name;
+      }
+
+      return finding;
+    }
+
+    static bool Has(const std::string& text, const std::string& part)
+    {
+      return text.find(part) != std::string::npos;
     }
 
     bool IsFound(const std::string& id = "") const

@@ -49,6 +49,21 @@ namespace OrthancPerf
       return Integer(length, 4);
     }
 
+    DicomFileBuilder& Number(DicomTag tag, std::uint32_t value)
+    {
+      return Header(tag, "US", 2).Integer(value, 2);
+    }
+
+    // Of one item, both of undefined length
+    DicomFileBuilder& Sequence(DicomTag tag, const std::string& content)
+    {
+      return Header(tag, "SQ", UNDEFINED_LENGTH)
+          .Item(UNDEFINED_LENGTH)
+          .Raw(content)
+          .EndOfItem()
+          .EndOfSequence();
+    }
+
     DicomFileBuilder& Item(std::uint32_t length)
     {
       return Tag(0xfffee000).Integer(length, 4);
@@ -76,6 +91,11 @@ namespace OrthancPerf
     const std::string& GetBytes() const
     {
       return bytes_;
+    }
+
+    std::string AsFile(const std::string& transferSyntax = "1.2.840.10008.1.2.1") const
+    {
+      return FileMeta(transferSyntax) + bytes_;
     }
 
     // Preamble, prefix, File Meta Information

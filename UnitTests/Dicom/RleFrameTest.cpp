@@ -69,19 +69,14 @@ namespace OrthancPerf
 
   TEST(RleFrame, WhatIsEncodedComesBack)
   {
-    const std::vector<std::string> rows = {"x",
-                                           "xx",
-                                           "xxx",
-                                           "abc",
-                                           "abbb",
-                                           "aabbb",
-                                           "bbba",
-                                           std::string(128, 'x'),
-                                           std::string(129, 'x'),
-                                           std::string(300, 'x') + "y",
-                                           MakeRamp(128),
-                                           MakeRamp(129),
-                                           MakeRamp(300) + "zzzz"};
+    std::vector<std::string> rows = {"abc", "abbb", "aabbb", "bbba", MakeRamp(300) + "zzzz"};
+
+    for (const std::size_t size : {1, 2, 3, 128, 129})
+    {
+      rows.insert(rows.end(), {std::string(size, 'x'), MakeRamp(size), MakeRamp(size) + "y"});
+    }
+
+    rows.push_back(std::string(300, 'x') + "y");
 
     for (const std::string& row : rows)
     {

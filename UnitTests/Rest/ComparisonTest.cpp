@@ -23,25 +23,6 @@ namespace OrthancPerf
       return image.Make();
     }
 
-    ComparisonRequest MakeRequest()
-    {
-      ComparisonRequest request;
-      request.targets = {JPEG_LOSSLESS, RLE};
-      return request;
-    }
-
-    std::vector<std::string> NameInstances(std::size_t count)
-    {
-      std::vector<std::string> instances;
-
-      for (std::size_t i = 0; i < count; i++)
-      {
-        instances.push_back(std::to_string(i));
-      }
-
-      return instances;
-    }
-
     const std::string RESOURCE = "0123abcd-4567ef01-89abcdef-00000000-ffffffff";
 
     // A body with the resource, and with more keys: ", \"Targets\": []"
@@ -75,8 +56,16 @@ namespace OrthancPerf
         engines.push_back(std::move(second_));
         directory_ = std::make_unique<EngineDirectory>(std::move(engines));
         directory_->TestAll();
+        ComparisonRequest request;
+        request.targets = {JPEG_LOSSLESS, RLE};
+        std::vector<std::string> names;
 
-        return std::make_unique<Comparison>(*directory_, MakeRequest(), NameInstances(instances),
+        for (std::size_t i = 0; i < instances; i++)
+        {
+          names.push_back(std::to_string(i));
+        }
+
+        return std::make_unique<Comparison>(*directory_, request, names,
                                             [this](const std::string& instance)
                                             {
                                               loaded_.push_back(instance);
@@ -133,8 +122,9 @@ namespace OrthancPerf
     EXPECT_EQ(3, Finish(*job)[0]["Transcoded"].asInt());
   }
 
-  TEST_F(ComparisonTest, OneInstanceIsLoadedAtATimeAndOnce)
+  TEST_F(ComparisonTest, OneInstanceIsLoadedAtATimeAndOnceAndAMissingEngineSaysWhy)
   {
+    second_->problem = "its program is missing";
     const auto job = Make(2);
 
     for (int pair = 0; pair < 4; pair++)
@@ -147,18 +137,11 @@ namespace OrthancPerf
     EXPECT_EQ(1, job->GetContent()["FinishedInstances"].asInt());
     EXPECT_EQ(0.5, job->GetProgress());
 
-    Finish(*job);
+    const Json::Value missing = Finish(*job)[3];
+    EXPECT_EQ("not available: its program is missing", missing["Reason"].asString());
     EXPECT_EQ((std::vector<std::string>{"0", "1"}), loaded_);
     EXPECT_EQ(2, job->GetContent()["FinishedInstances"].asInt());
     EXPECT_EQ(1.0, job->GetProgress());
-  }
-
-  TEST_F(ComparisonTest, AMissingEngineSaysWhyItIsMissing)
-  {
-    second_->HasProblem("its program is missing");
-    const auto job = Make(1);
-    const Json::Value result = Finish(*job)[3];
-    EXPECT_EQ("not available: its program is missing", result["Reason"].asString());
   }
 
   TEST_F(ComparisonTest, WrongPixelsAreNotLossless)
@@ -166,7 +149,7 @@ namespace OrthancPerf
     // As the self-test would find them, too, they begin when it is over
     FakeEngine* const second = second_.get();
     const auto job = Make(1);
-    second->Spoils(0xff);
+    second->mask = 0xff;
     const Json::Value result = Finish(*job)[3];
     EXPECT_EQ(1, result["Transcoded"].asInt());
     EXPECT_TRUE(result.isMember("Lossless"));

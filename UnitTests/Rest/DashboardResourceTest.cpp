@@ -18,6 +18,11 @@ namespace OrthancPerf
     class DashboardResourceTest : public testing::Test
     {
     protected:
+      DashboardResourceTest()
+      {
+        RegisterDashboardResource(router_, FILES);
+      }
+
       RestAnswer Get(const std::string& path, const std::map<std::string, std::string>& headers,
                      const std::map<std::string, std::string>& arguments = {}) const
       {
@@ -34,7 +39,6 @@ namespace OrthancPerf
 
   TEST_F(DashboardResourceTest, ABrowserGetsThePageWhichMayLoadNothingFromElsewhereOrInline)
   {
-    RegisterDashboardResource(router_, FILES);
     const RestAnswer answer = Get("/perf", {{"accept", BROWSER}});
     EXPECT_EQ(200, answer.status);
     EXPECT_EQ("<html>", answer.body);
@@ -48,8 +52,6 @@ namespace OrthancPerf
 
   TEST_F(DashboardResourceTest, AllOthersGetTheRoutes)
   {
-    RegisterDashboardResource(router_, FILES);
-
     for (const std::string accept : {"*/*", "application/json"})
     {
       const RestAnswer answer = Get("/perf", {{"accept", accept}});
@@ -60,22 +62,16 @@ namespace OrthancPerf
     }
   }
 
-  TEST_F(DashboardResourceTest, OnlyAFileThatWasAskedForByItsVersionIsKeptForever)
+  TEST_F(DashboardResourceTest, OnlyAFileOfAVersionIsKeptForeverAndWhatTheBrowserHasNotSentAgain)
   {
-    RegisterDashboardResource(router_, FILES);
     const auto getCaching = [this](const std::map<std::string, std::string>& arguments)
     {
       return Get("/perf/app/app.js", {}, arguments).headers.at("Cache-Control");
     };
-
     EXPECT_NE(std::string::npos, getCaching({{"v", "tag-2"}}).find("immutable"));
     EXPECT_EQ("no-cache", getCaching({{"v", "tag-1"}}));
     EXPECT_EQ("no-cache", getCaching({}));
-  }
 
-  TEST_F(DashboardResourceTest, WhatTheBrowserHasIsNotSentAgain)
-  {
-    RegisterDashboardResource(router_, FILES);
     const RestAnswer answer = Get("/perf/app/app.js", {{"if-none-match", "W/\"a\", \"tag-2\""}});
     EXPECT_EQ(304, answer.status);
     EXPECT_TRUE(answer.body.empty());
@@ -84,6 +80,7 @@ namespace OrthancPerf
 
   TEST_F(DashboardResourceTest, APluginWithoutDashboardSaysSo)
   {
+    router_ = RestRouter();
     RegisterDashboardResource(router_, {});
     const RestAnswer routes = Get("/perf", {{"accept", BROWSER}});
     EXPECT_NE(std::string::npos, routes.body.find("no dashboard, as npm was missing"));

@@ -69,41 +69,17 @@ namespace OrthancPerf
     now_ += std::chrono::seconds(1);
 
     EXPECT_EQ(Parse(R"({
-      "Resolution": 1,
-      "Begin": "20270115T080000.000000",
+      "Resolution": 1, "Begin": "20270115T080000.000000",
       "Receive": {
-        "Instances": [1, 0],
-        "Bytes": [1000, 0],
-        "Failed": [0, 0],
-        "Stalls": [0, 0],
-        "StallSeconds": [0.0, 0.0],
-        "StallIdleSeconds": [0.0, 0.0],
-        "DatabaseRoundTrips": [30, 0],
-        "Phases": {
-          "Receive": [0.04, 0.0],
-          "Parse": [0.0001, 0.0],
-          "Storage": [0.002, 0.0],
-          "Index": [0.001, 0.0],
-          "Database": [0.0005, 0.0]
-        }
+        "Instances": [1, 0], "Bytes": [1000, 0], "Failed": [0, 0], "Stalls": [0, 0],
+        "StallSeconds": [0.0, 0.0], "StallIdleSeconds": [0.0, 0.0], "DatabaseRoundTrips": [30, 0],
+        "Phases": {"Receive": [0.04, 0.0], "Parse": [0.0001, 0.0], "Storage": [0.002, 0.0],
+                   "Index": [0.001, 0.0], "Database": [0.0005, 0.0]}
       },
-      "Send": {
-        "Instances": [0, 0],
-        "Bytes": [0, 0],
-        "Failed": [0, 0],
-        "Phases": {}
-      },
-      "Serve": {
-        "Instances": [0, 0],
-        "Bytes": [0, 0],
-        "Failed": [0, 0],
-        "Phases": {}
-      },
-      "Associations": [0, 0],
-      "FailedCalls": [0, 0],
-      "BudgetHeld": [3000, 3000],
-      "BudgetWaiting": [2, 2],
-      "BudgetWaited": [1.5, 0.0],
+      "Send": {"Instances": [0, 0], "Bytes": [0, 0], "Failed": [0, 0], "Phases": {}},
+      "Serve": {"Instances": [0, 0], "Bytes": [0, 0], "Failed": [0, 0], "Phases": {}},
+      "Associations": [0, 0], "FailedCalls": [0, 0],
+      "BudgetHeld": [3000, 3000], "BudgetWaiting": [2, 2], "BudgetWaited": [1.5, 0.0],
       "TuningChanges": []
     })"),
               GetJson());
@@ -126,26 +102,20 @@ namespace OrthancPerf
     EXPECT_TRUE(GetJson({{"since", "20270115T080005.000001"}})["TuningChanges"].empty());
   }
 
-  TEST_F(HistoryResourceTest, MinutesAreAskedForByName)
+  TEST_F(HistoryResourceTest, MinutesAreAskedForByNameAndWrongArgumentsAreNamed)
   {
     EXPECT_EQ(60, GetJson({{"resolution", "minute"}})["Resolution"].asInt());
-  }
 
-  TEST_F(HistoryResourceTest, WrongArgumentsAreNamed)
-  {
-    for (const Arguments& wrong : std::vector<Arguments>{{{"resolution", "hour"}},
-                                                         {{"resolution", ""}},
-                                                         {{"since", "1800000006"}},
-                                                         {{"since", "20270115T080060"}},
-                                                         {{"since", "2027-01-15T08:00"}},
-                                                         {{"since", "now"}},
-                                                         {{"since", "1.5"}},
-                                                         {{"since", "99999999999999999999"}},
-                                                         {{"since", ""}}})
+    for (const auto& [name, value] :
+         {std::pair("resolution", "hour"), std::pair("resolution", ""),
+          std::pair("since", "1800000006"), std::pair("since", "20270115T080060"),
+          std::pair("since", "2027-01-15T08:00"), std::pair("since", "now"),
+          std::pair("since", "1.5"), std::pair("since", "99999999999999999999"),
+          std::pair("since", "")})
     {
-      const RestAnswer answer = Get(wrong);
+      const RestAnswer answer = Get({{name, value}});
       EXPECT_EQ(400, answer.status);
-      EXPECT_NE(std::string::npos, answer.body.find(wrong.begin()->first));
+      EXPECT_NE(std::string::npos, answer.body.find(name));
     }
   }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DataSetEditor.h"
-#include "Dicom/PixelElement.h"
-#include "Dicom/ReceivedFile.h"
+#include "Dicom/EditFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/FakeCodestream.h"
 
 #include <atomic>
-#include <functional>
 #include <set>
 #include <string>
 #include <thread>
@@ -29,9 +26,6 @@ namespace OrthancPerf
   class FakeEngine : public ITranscodingEngine
   {
   public:
-    // Changes a file that was made
-    using Change = std::function<void(DataSetEditor&)>;
-
     explicit FakeEngine(std::string name,
                         std::set<std::string> writable = {EXPLICIT_LITTLE_ENDIAN, JPEG_BASELINE,
                                                           JPEG_LOSSLESS, RLE}) :
@@ -40,49 +34,24 @@ namespace OrthancPerf
     {
     }
 
-    FakeEngine& Fails(const std::string& reason)
+    void Fails(const std::string& reason)
     {
-      result_ = EngineResult::MakeFailed(reason);
-      return *this;
+      result = EngineResult::MakeFailed(reason);
     }
 
-    FakeEngine& Declines(const std::string& reason)
+    void Declines(const std::string& reason)
     {
-      result_ = EngineResult::MakeDeclined(reason);
-      return *this;
+      result = EngineResult::MakeDeclined(reason);
     }
 
-    // Again
-    FakeEngine& Works()
+    void Writes(const std::string& file)
     {
-      result_ = {};
-      return *this;
+      result = EngineResult::MakeTranscoded(file);
     }
 
-    FakeEngine& Writes(const std::string& file)
-    {
-      result_ = EngineResult::MakeTranscoded(file);
-      return *this;
-    }
-
-    FakeEngine& Changes(Change change)
+    void Changes(FileChange change)
     {
       change_ = std::move(change);
-      return *this;
-    }
-
-    // Encoding puts out other pixels
-    FakeEngine& Spoils(std::uint8_t mask)
-    {
-      mask_ = mask;
-      return *this;
-    }
-
-    // Does nothing until the deadline, when it is too late for all but what it is to write
-    FakeEngine& Hangs()
-    {
-      isHanging_ = true;
-      return *this;
     }
 
     // The time of the calling thread, which goes on by what fake engines take there
@@ -92,19 +61,6 @@ namespace OrthancPerf
       return now;
     }
 
-    // Ten times as long as others, so that "auto" prefers them
-    FakeEngine& IsSlow()
-    {
-      isSlow_ = true;
-      return *this;
-    }
-
-    FakeEngine& HasProblem(const std::string& problem)
-    {
-      problem_ = problem;
-      return *this;
-    }
-
     const char* GetName() const noexcept override
     {
       return name_.c_str();
@@ -112,7 +68,7 @@ namespace OrthancPerf
 
     std::string GetProblem() const override
     {
-      return problem_;
+      return problem;
     }
 
     EngineResult Transcode(const void* data, std::size_t size,
@@ -120,19 +76,19 @@ namespace OrthancPerf
     {
       calls_++;
 
-      GetClock() += std::chrono::milliseconds(isSlow_ ? 10 : 1);
+      GetClock() += std::chrono::milliseconds(isSlow ? 10 : 1);
 
-      if (isHanging_)
+      if (isHanging)
       {
         std::this_thread::sleep_until(target.deadline);
-        return result_.outcome == TranscodingOutcome::Transcoded
-                   ? result_
+        return result.outcome == TranscodingOutcome::Transcoded
+                   ? result
                    : EngineResult::MakeFailed("did not answer in time");
       }
 
-      if (result_.outcome != TranscodingOutcome::Failed || !result_.reason.empty())
+      if (result.outcome != TranscodingOutcome::Failed || !result.reason.empty())
       {
-        return result_;
+        return result;
       }
 
       return writable_.count(target.transferSyntax) == 0
@@ -144,6 +100,12 @@ namespace OrthancPerf
     {
       return calls_;
     }
+
+    EngineResult result;     // instead of what it would write; empty: that
+    std::uint8_t mask = 0;   // encoding puts out other pixels
+    bool isHanging = false;  // until the deadline, too late for all but a result
+    bool isSlow = false;     // ten times as slow as others, so that "auto" prefers them
+    std::string problem;
 
   private:
     EngineResult Repack(const void* data, std::size_t size, const std::string& target) const
@@ -158,7 +120,7 @@ namespace OrthancPerf
       }
       else
       {
-        pixels[0] = static_cast<char>(pixels[0] ^ mask_);
+        pixels[0] = static_cast<char>(pixels[0] ^ mask);
         editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(MakeFakeFrames(DescribeImage(data, size),
                                                                           target, pixels)));
       }
@@ -180,12 +142,7 @@ namespace OrthancPerf
 
     const std::string name_;
     const std::set<std::string> writable_;
-    std::string problem_;
-    EngineResult result_;
-    Change change_;
-    std::uint8_t mask_ = 0;
-    bool isHanging_ = false;
-    bool isSlow_ = false;
+    FileChange change_;
     mutable std::atomic<int> calls_{0};
   };
 }

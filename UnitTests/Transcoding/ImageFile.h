@@ -45,12 +45,12 @@ namespace OrthancPerf
       DicomFileBuilder builder;
       builder.Element(0x00080018, "UI", std::string("1.2.3.4\0", 8))
           .Element(0x00091001, "LO", "private ")
-          .Element(0x00280002, "US", Number(samples))
+          .Number(0x00280002, samples)
           .Element(0x00280004, "CS", Padded(photometric));
 
       if (samples > 1)
       {
-        builder.Element(0x00280006, "US", Number(planarConfiguration));
+        builder.Number(0x00280006, planarConfiguration);
       }
 
       if (!frames.empty())
@@ -58,12 +58,12 @@ namespace OrthancPerf
         builder.Element(0x00280008, "IS", Padded(frames));
       }
 
-      return builder.Element(0x00280010, "US", Number(rows))
-          .Element(0x00280011, "US", Number(columns))
-          .Element(0x00280100, "US", Number(bitsAllocated))
-          .Element(0x00280101, "US", Number(bitsStored))
-          .Element(0x00280102, "US", Number(bitsStored - 1))
-          .Element(0x00280103, "US", Number(isSigned ? 1 : 0))
+      return builder.Number(0x00280010, rows)
+          .Number(0x00280011, columns)
+          .Number(0x00280100, bitsAllocated)
+          .Number(0x00280101, bitsStored)
+          .Number(0x00280102, bitsStored - 1)
+          .Number(0x00280103, isSigned ? 1 : 0)
           .GetBytes();
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Obstacles.h"
 
+#include "Dicom/EditFile.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/ImageFile.h"
@@ -28,11 +29,6 @@ namespace OrthancPerf
       return image;
     }
 
-    ImageDescription Describe(const std::string& file)
-    {
-      return DescribeImage(file.data(), file.size());
-    }
-
     ImageFile MakeFile(unsigned int allocated, unsigned int stored, bool isSigned = false)
     {
       ImageFile image;
@@ -53,8 +49,8 @@ namespace OrthancPerf
       }
 
       const std::string file = image.Make();
-      return engine == nullptr ? FindObstacle(Describe(file), target)
-                               : FindObstacleOfEngine(Describe(file), target, engine);
+      return engine == nullptr ? FindObstacle(DescribeFile(file), target)
+                               : FindObstacleOfEngine(DescribeFile(file), target, engine);
     }
   }
 
@@ -123,24 +119,26 @@ namespace OrthancPerf
 
   TEST(Obstacles, WhatIsInTheTargetOrHasNoPixelsOrIsAVideoIsLeftAlone)
   {
-    const ImageDescription image = Describe(MakeSampleImage({}));
+    const ImageDescription image = DescribeFile(MakeSampleImage({}));
     EXPECT_EQ("in the target already", FindReasonToLeaveAlone(image, EXPLICIT_LITTLE_ENDIAN));
     EXPECT_EQ("", FindReasonToLeaveAlone(image, JPEG_LOSSLESS));
 
     DicomFileBuilder builder;
     builder.Raw(DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN)).Identifiers();
-    EXPECT_EQ("no pixel data", FindReasonToLeaveAlone(Describe(builder.GetBytes()), JPEG_LOSSLESS));
-    EXPECT_NE("", FindObstacle(Describe(builder.GetBytes()), JPEG_LOSSLESS));
-    EXPECT_EQ("", FindObstacle(Describe(builder.GetBytes()), "1.2.840.10008.1.2"));
+    EXPECT_EQ("no pixel data",
+              FindReasonToLeaveAlone(DescribeFile(builder.GetBytes()), JPEG_LOSSLESS));
+    EXPECT_NE("", FindObstacle(DescribeFile(builder.GetBytes()), JPEG_LOSSLESS));
+    EXPECT_EQ("", FindObstacle(DescribeFile(builder.GetBytes()), "1.2.840.10008.1.2"));
     builder.Element(0x7fe00008, "OF", "abcd");
-    EXPECT_NE(std::string::npos, FindReasonToLeaveAlone(Describe(builder.GetBytes()), JPEG_LOSSLESS)
-                                     .find("Float Pixel Data"));
+    EXPECT_NE(std::string::npos,
+              FindReasonToLeaveAlone(DescribeFile(builder.GetBytes()), JPEG_LOSSLESS)
+                  .find("Float Pixel Data"));
 
     for (const std::string syntax : {"100", "100.1", "101", "102", "103.1", "106", "107", "108",
                                      "10", "109", "110", "50", "201"})
     {
       const ImageDescription file =
-          Describe(DicomFileBuilder::FileMeta("1.2.840.10008.1.2.4." + syntax));
+          DescribeFile(DicomFileBuilder::FileMeta("1.2.840.10008.1.2.4." + syntax));
       const bool isVideo = syntax.substr(0, 2) == "10" && syntax != "10" && syntax != "109";
       EXPECT_EQ(isVideo, FindReasonToLeaveAlone(file, JPEG_LOSSLESS) == "a video") << syntax;
       EXPECT_EQ(isVideo, FindObstacle(file, EXPLICIT_LITTLE_ENDIAN) == "a video") << syntax;
@@ -157,13 +155,11 @@ namespace OrthancPerf
         {"66.8", "a Height Map Segmentation"},
         {"481.2", "an RT Dose"}};
 
-    const auto find = [](const std::string& sopClass, const char* target)
+    const auto find = [](const std::string& sopClass, const std::string& target)
     {
-      const std::string sample = MakeSampleImage({});
-      DataSetEditor editor{ReceivedFile(sample)};
-      editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1." + sopClass);
-      const std::string file = editor.Write();
-      return FindReasonToLeaveAlone(Describe(file), target);
+      const std::string file =
+          SetElement(MakeSampleImage({}), 0x00080016, "UI", "1.2.840.10008.5.1.4.1.1." + sopClass);
+      return FindReasonToLeaveAlone(DescribeFile(file), target);
     };
 
     for (const auto& [sopClass, name] : classes)
@@ -171,7 +167,7 @@ namespace OrthancPerf
       for (const char* const syntax : {"50", "51", "81", "91"})
       {
         EXPECT_EQ(name + ", of which loss would make another one",
-                  find(sopClass, (std::string("1.2.840.10008.1.2.4.") + syntax).c_str()));
+                  find(sopClass, std::string("1.2.840.10008.1.2.4.") + syntax));
       }
 
       EXPECT_EQ("", find(sopClass, JPEG_LOSSLESS));
@@ -220,96 +216,93 @@ namespace OrthancPerf
       image.pixels.resize(size);
       return image;
     };
+    using Targets = std::vector<std::string>;
+    const Targets lossyJpeg = {JPEG_BASELINE, JPEG_EXTENDED};
+    const Targets lossyOfGdcm = {NEAR_LOSSLESS, JPEG_2000};
+    const Targets jpeg = {JPEG_BASELINE, JPEG_LOSSLESS};
     const ImageFile palette = ofColours("PALETTE COLOR", 1);
     const struct
     {
       const char* name;
       ImageFile image;
-      std::string target;
+      Targets targets;
       std::string reason;
       const char* engine = nullptr;
     } cases[] = {
-        {"a private syntax", inSyntax("1.2.3.4"), JPEG_LS, unknownSyntax},
-        {"an unknown syntax", inSyntax("1.2.840.10008.1.2.4.999"), JPEG_LS, unknownSyntax},
-        {"a stranger's text", inSyntax("Jane Doe"), JPEG_LS, unknownSyntax},
-        {"a known syntax", inSyntax(EXPLICIT_LITTLE_ENDIAN), JPEG_LS, ""},
-        {"8 bits", MakeFile(8, 8), JPEG_BASELINE, ""},
-        {"8 bits in 16", MakeFile(16, 8), JPEG_BASELINE, holds8},
-        {"12 bits", MakeFile(16, 12), JPEG_EXTENDED, ""},
-        {"13 bits", MakeFile(16, 13), JPEG_EXTENDED, holds12},
-        {"signed 8 bits", MakeFile(8, 8, true), JPEG_BASELINE, unsignedOnly},
-        {"signed 12 bits", MakeFile(16, 12, true), JPEG_EXTENDED, unsignedOnly},
-        {"signed 16 bits", MakeFile(16, 16, true), JPEG_LOSSLESS, ""},
-        {"signed 16 bits", MakeFile(16, 16, true), JPEG_LS, ""},
-        {"32 bits", MakeFile(32, 12), JPEG_LOSSLESS, holds16},
-        {"32 bits", MakeFile(32, 12), JPEG_LS, holds16},
-        {"32 bits", MakeFile(32, 32), RLE, ""},
-        {"64 bits", MakeFile(64, 64), RLE, "Bits Allocated is none of 8, 16, 24 and 32"},
-        {"64 bits", MakeFile(64, 64), EXPLICIT_LITTLE_ENDIAN, ""},
-        {"16 bits", MakeFile(16, 16), JPEG_2000_LOSSLESS, "", "gdcm"},
-        {"24 bits", MakeFile(24, 24), JPEG_2000_LOSSLESS, holds16, "gdcm"},
-        {"9 bits in 8", MakeFile(8, 9), RLE,
+        {"a private syntax", inSyntax("1.2.3.4"), {JPEG_LS}, unknownSyntax},
+        {"an unknown syntax", inSyntax("1.2.840.10008.1.2.4.999"), {JPEG_LS}, unknownSyntax},
+        {"a stranger's text", inSyntax("Jane Doe"), {JPEG_LS}, unknownSyntax},
+        {"a known syntax", inSyntax(EXPLICIT_LITTLE_ENDIAN), {JPEG_LS}, ""},
+        {"8 bits", MakeFile(8, 8), {JPEG_BASELINE}, ""},
+        {"8 bits in 16", MakeFile(16, 8), {JPEG_BASELINE}, holds8},
+        {"12 bits", MakeFile(16, 12), {JPEG_EXTENDED}, ""},
+        {"13 bits", MakeFile(16, 13), {JPEG_EXTENDED}, holds12},
+        {"signed 8 bits", MakeFile(8, 8, true), {JPEG_BASELINE}, unsignedOnly},
+        {"signed 12 bits", MakeFile(16, 12, true), {JPEG_EXTENDED}, unsignedOnly},
+        {"signed 16 bits", MakeFile(16, 16, true), {JPEG_LOSSLESS, JPEG_LS}, ""},
+        {"32 bits", MakeFile(32, 12), {JPEG_LOSSLESS, JPEG_LS}, holds16},
+        {"32 bits", MakeFile(32, 32), {RLE}, ""},
+        {"64 bits", MakeFile(64, 64), {RLE}, "Bits Allocated is none of 8, 16, 24 and 32"},
+        {"64 bits", MakeFile(64, 64), {EXPLICIT_LITTLE_ENDIAN}, ""},
+        {"16 bits", MakeFile(16, 16), {JPEG_2000_LOSSLESS}, "", "gdcm"},
+        {"24 bits", MakeFile(24, 24), {JPEG_2000_LOSSLESS}, holds16, "gdcm"},
+        {"9 bits in 8",
+         MakeFile(8, 9),
+         {RLE},
          "Bits Allocated, Bits Stored and High Bit contradict each other"},
-        {"loss of 3 bits", MakeFile(8, 3), JPEG_BASELINE, ANY},
-        {"loss of 3 bits", MakeFile(8, 3), JPEG_EXTENDED, ANY},
-        {"loss of 3 bits", MakeFile(8, 3), NEAR_LOSSLESS, ANY, "gdcm"},
-        {"loss of 3 bits", MakeFile(8, 3), JPEG_2000, ANY, "gdcm"},
-        {"loss of 4 bits", MakeFile(8, 4), JPEG_BASELINE, ""},
-        {"loss of 4 bits", MakeFile(8, 4), JPEG_EXTENDED, ""},
-        {"loss of 4 bits", MakeFile(8, 4), NEAR_LOSSLESS, "", "gdcm"},
-        {"loss of 4 bits", MakeFile(8, 4), JPEG_2000, "", "gdcm"},
-        {"loss of indices", palette, JPEG_BASELINE, ANY},
-        {"loss of indices", palette, JPEG_EXTENDED, ANY},
-        {"loss of indices", palette, NEAR_LOSSLESS, ANY, "gdcm"},
-        {"loss of indices", palette, JPEG_2000, ANY, "gdcm"},
-        {"indices", palette, JPEG_LOSSLESS, ""},
-        {"the widest JPEG", ofSize(1, 65500), JPEG_BASELINE, ""},
-        {"the widest JPEG", ofSize(1, 65500), JPEG_LOSSLESS, ""},
-        {"the tallest JPEG", ofSize(65500, 1), JPEG_BASELINE, ""},
-        {"the tallest JPEG", ofSize(65500, 1), JPEG_LOSSLESS, ""},
-        {"a wider one", ofSize(1, 65501), JPEG_BASELINE, ANY},
-        {"a wider one", ofSize(1, 65501), JPEG_LOSSLESS, ANY},
-        {"a wider one", ofSize(1, 65501), JPEG_LS, ""},
-        {"a taller one", ofSize(65501, 1), JPEG_BASELINE, ANY},
-        {"a taller one", ofSize(65501, 1), JPEG_LOSSLESS, ANY},
-        {"a taller one", ofSize(65501, 1), JPEG_LS, ""},
-        {"49 pixels", ofSize(7, 7), JPEG_LS, ANY, "gdcm"},
-        {"49 pixels", ofSize(7, 7), JPEG_LS, "", "dcmtk"},
-        {"49 pixels", ofSize(7, 7), JPEG_LS, ""},
-        {"756 pixels", ofSize(27, 28), JPEG_LS, "", "gdcm"},
-        {"756 pixels", ofSize(27, 28), JPEG_2000_LOSSLESS, ANY, "gdcm"},
-        {"one row", ofSize(1, 1000), JPEG_2000_LOSSLESS, ANY, "gdcm"},
-        {"tiny frames", ofSize(1, 1, "100000"), JPEG_LOSSLESS,
+        {"loss of 3 bits", MakeFile(8, 3), lossyJpeg, ANY},
+        {"loss of 3 bits", MakeFile(8, 3), lossyOfGdcm, ANY, "gdcm"},
+        {"loss of 4 bits", MakeFile(8, 4), lossyJpeg, ""},
+        {"loss of 4 bits", MakeFile(8, 4), lossyOfGdcm, "", "gdcm"},
+        {"loss of indices", palette, lossyJpeg, ANY},
+        {"loss of indices", palette, lossyOfGdcm, ANY, "gdcm"},
+        {"indices", palette, {JPEG_LOSSLESS}, ""},
+        {"the widest JPEG", ofSize(1, 65500), jpeg, ""},
+        {"the tallest JPEG", ofSize(65500, 1), jpeg, ""},
+        {"a wider one", ofSize(1, 65501), jpeg, ANY},
+        {"a taller one", ofSize(65501, 1), jpeg, ANY},
+        {"a wider one", ofSize(1, 65501), {JPEG_LS}, ""},
+        {"a taller one", ofSize(65501, 1), {JPEG_LS}, ""},
+        {"49 pixels", ofSize(7, 7), {JPEG_LS}, ANY, "gdcm"},
+        {"49 pixels", ofSize(7, 7), {JPEG_LS}, "", "dcmtk"},
+        {"49 pixels", ofSize(7, 7), {JPEG_LS}, ""},
+        {"756 pixels", ofSize(27, 28), {JPEG_LS}, "", "gdcm"},
+        {"756 pixels", ofSize(27, 28), {JPEG_2000_LOSSLESS}, ANY, "gdcm"},
+        {"one row", ofSize(1, 1000), {JPEG_2000_LOSSLESS}, ANY, "gdcm"},
+        {"tiny frames",
+         ofSize(1, 1, "100000"),
+         {JPEG_LOSSLESS},
          "the frames are so small that they would grow"},
-        {"tiny frames", ofSize(1, 1, "100000"), IMPLICIT, ""},
-        {"shared chrominance", ofColours("YBR_FULL_422", 3, 2048), JPEG_LOSSLESS,
+        {"tiny frames", ofSize(1, 1, "100000"), {IMPLICIT}, ""},
+        {"shared chrominance",
+         ofColours("YBR_FULL_422", 3, 2048),
+         {JPEG_LOSSLESS},
          "uncompressed with subsampled colours"},
-        {"shared chrominance", ofColours("YBR_FULL_422", 3, 2048), IMPLICIT, ""},
-        {"ARGB", ofColours("ARGB", 1), JPEG_LOSSLESS, unknownColours},
-        {"ARGB", ofColours("ARGB", 1), IMPLICIT, ""},
-        {"a stranger's colours", ofColours("MILLER\xff", 1), JPEG_LOSSLESS, unknownColours},
-        {"a stranger's colours", ofColours("MILLER\xff", 1), IMPLICIT, ""},
-        {"HSV", ofColours("HSV", 1), JPEG_LOSSLESS, unknownColours},
-        {"HSV", ofColours("HSV", 1), IMPLICIT, ""},
-        {"RGB of one sample", ofColours("RGB", 1), JPEG_LOSSLESS, unknownColours},
-        {"RGB of one sample", ofColours("RGB", 1), IMPLICIT, ""},
-        {"YBR_FULL of one sample", ofColours("YBR_FULL", 1), JPEG_LOSSLESS, unknownColours},
-        {"YBR_FULL of one sample", ofColours("YBR_FULL", 1), IMPLICIT, ""},
-        {"grey of three samples", ofColours("MONOCHROME2 ", 3), RLE, unknownColours},
-        {"RGB", ofColours("RGB", 3), RLE, ""}};
+        {"shared chrominance", ofColours("YBR_FULL_422", 3, 2048), {IMPLICIT}, ""},
+        {"grey of three samples", ofColours("MONOCHROME2 ", 3), {RLE}, unknownColours},
+        {"RGB", ofColours("RGB", 3), {RLE}, ""}};
 
     for (const auto& one : cases)
     {
-      const std::string found = Find(one.image, one.target, one.engine);
-      EXPECT_EQ(one.reason == ANY && !found.empty() ? found : one.reason, found)
-          << one.name << " to " << one.target;
+      for (const std::string& target : one.targets)
+      {
+        const std::string found = Find(one.image, target, one.engine);
+        EXPECT_EQ(one.reason == ANY && !found.empty() ? found : one.reason, found)
+            << one.name << " to " << target;
+      }
+    }
+
+    for (const char* const colours : {"ARGB", "MILLER\xff", "HSV", "RGB", "YBR_FULL"})
+    {
+      EXPECT_EQ(unknownColours, Find(ofColours(colours, 1), JPEG_LOSSLESS)) << colours;
+      EXPECT_EQ("", Find(ofColours(colours, 1), IMPLICIT)) << colours;
     }
   }
 
   TEST(Obstacles, NumbersThatDicomDoesNotDefineAreAnObstacle)
   {
     const std::string sample = MakeSampleImage({});
-    ImageDescription image = Describe(sample);
+    ImageDescription image = DescribeFile(sample);
     image.pixelRepresentation = 2;
     EXPECT_EQ("Pixel Representation or Planar Configuration is neither 0 nor 1",
               FindObstacle(image, JPEG_LOSSLESS));
@@ -322,7 +315,7 @@ namespace OrthancPerf
     image.kind = PixelDataKind::Encapsulated;
     image.transferSyntax = RLE;
     EXPECT_EQ(reason, FindObstacle(image, JPEG_LOSSLESS));
-    EXPECT_NE("", FindObstacle(Describe(sample.substr(0, sample.size() - 1)), JPEG_LOSSLESS));
+    EXPECT_NE("", FindObstacle(DescribeFile(sample.substr(0, sample.size() - 1)), JPEG_LOSSLESS));
   }
 
   // They would be of another transfer syntax than the file, or could not be in its own
@@ -331,19 +324,16 @@ namespace OrthancPerf
     for (const char* const representation : {"OB", "OW"})
     {
       const std::string icon = DicomFileBuilder()
-                                   .Header(0xfffc0001, "SQ", UNDEFINED_LENGTH)
-                                   .Item(UNDEFINED_LENGTH)
                                    .Header(TAG_PIXEL_DATA, representation, UNDEFINED_LENGTH)
                                    .Item(0)
                                    .Item(2)
                                    .Raw("..")
                                    .EndOfSequence()
-                                   .EndOfItem()
-                                   .EndOfSequence()
                                    .GetBytes();
-      const std::string file = MakeSampleImage({}) + icon;
+      const std::string file =
+          MakeSampleImage({}) + DicomFileBuilder().Sequence(0xfffc0001, icon).GetBytes();
       EXPECT_EQ("a sequence has compressed pixels of its own: an icon, say",
-                FindObstacle(Describe(file), JPEG_LOSSLESS));
+                FindObstacle(DescribeFile(file), JPEG_LOSSLESS));
     }
   }
 }

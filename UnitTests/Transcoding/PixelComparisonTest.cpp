@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/PixelComparison.h"
 
+#include "Dicom/EditFile.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 
@@ -10,77 +11,32 @@ namespace OrthancPerf
 {
   namespace
   {
-    ImageDescription Describe(const std::string& file)
-    {
-      return DescribeImage(file.data(), file.size());
-    }
-
     std::string Compare(const std::string& expected, const std::string& actual)
     {
-      return FindDifference(Describe(expected), Describe(actual));
-    }
-
-    std::string Change(const std::string& file, const FakeEngine::Change& change)
-    {
-      DataSetEditor editor{ReceivedFile(file)};
-      change(editor);
-      return editor.Write();
+      return FindDifference(DescribeFile(expected), DescribeFile(actual));
     }
 
     // The pixels with the high byte of the first one changed by "mask"
     std::string ChangeFirst(const std::string& file, int mask)
     {
       std::string changed = file;
-      const std::size_t position = file.size() - Describe(file).pixelData.size() + 1;
+      const std::size_t position = file.size() - DescribeFile(file).pixelData.size() + 1;
       changed[position] = static_cast<char>(changed[position] ^ mask);
       return changed;
-    }
-
-    std::string SetText(const std::string& file, DicomTag tag, const char* text)
-    {
-      return Change(file, [=](DataSetEditor& editor) { editor.Set(tag, "CS", text); });
     }
 
     // Of three samples
     std::string MakeRow(std::uint16_t columns, const char* colour, const std::string& pixels)
     {
-      SampleShape shape;
-      shape.samplesPerPixel = 3;
-      shape.rows = 1;
-      shape.columns = columns;
-      return Change(MakeSampleImage(shape),
-                    [&](DataSetEditor& editor)
-                    {
-                      editor.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", colour);
-                      editor.Set(TAG_PIXEL_DATA, "OB", pixels);
-                    });
+      const std::string file = MakeSampleImage({"", 8, 8, false, 3, false, 1, 1, columns});
+      return SetElement(SetElement(file, TAG_PHOTOMETRIC_INTERPRETATION, "CS", colour),
+                        TAG_PIXEL_DATA, "OB", pixels);
     }
 
-    SampleShape MakeShape(std::uint16_t bitsAllocated, std::uint16_t bitsStored)
+    // Two frames of three samples
+    std::string MakeColour(bool isPlanar)
     {
-      SampleShape shape;
-      shape.bitsAllocated = bitsAllocated;
-      shape.bitsStored = bitsStored;
-      return shape;
-    }
-
-    SampleShape MakeColour(bool isPlanar)
-    {
-      SampleShape shape;
-      shape.samplesPerPixel = 3;
-      shape.isPlanar = isPlanar;
-      shape.frames = 2;
-      return shape;
-    }
-  }
-
-  TEST(PixelComparison, EqualPixelsAreTheSame)
-  {
-    for (const SampleShape& shape : GetSelfTestShapes())
-    {
-      const std::string file = MakeSampleImage(shape);
-      EXPECT_EQ("", Compare(file, file)) << shape.name;
-      EXPECT_EQ(0, MeasureError(Describe(file), Describe(file))->mean) << shape.name;
+      return MakeSampleImage({"", 8, 8, false, 3, isPlanar, 2});
     }
   }
 
@@ -88,23 +44,15 @@ namespace OrthancPerf
   {
     constexpr const char* INCOMPARABLE = "no native pixels in little endian, or too few";
     constexpr const char* ANY = "any";
-    const auto setNumber = [](const std::string& file, DicomTag tag, char number)
-    {
-      return Change(file,
-                    [=](DataSetEditor& editor) {
-                      editor.Set(tag, "US", std::string({number, '\0'}));
-                    });
-    };
-    const std::string file = MakeSampleImage(MakeShape(16, 12));
-    const std::string full = MakeSampleImage(MakeShape(16, 16));
-    const std::string overlay = setNumber(file, 0x60000102, 12);  // in unused bits
-    const std::string nonsense = setNumber(file, 0x00280101, 0);
+    const std::string file = MakeSampleImage({"", 16, 12});
+    const std::string full = MakeSampleImage({"", 16, 16});
+    const std::string overlay = SetNumber(file, 0x60000102, 12);  // in unused bits
+    const std::string nonsense = SetNumber(file, 0x00280101, 0);
     const std::string shared = MakeRow(4, "YBR_FULL_422", "12ab34cd");
-    const std::string colour = MakeSampleImage(MakeColour(false));
+    const std::string colour = MakeColour(false);
     const std::string encapsulated =
         FakeEngine("fake").Transcode(file.data(), file.size(), {JPEG_LOSSLESS, 90}).file;
-    const std::string few =
-        Change(file, [](DataSetEditor& editor) { editor.Set(TAG_PIXEL_DATA, "OB", "ab"); });
+    const std::string few = SetElement(file, TAG_PIXEL_DATA, "OB", "ab");
     const struct
     {
       const char* name;
@@ -118,11 +66,11 @@ namespace OrthancPerf
         {"an overlay", overlay, overlay, ""},
         {"a bit of an overlay", overlay, ChangeFirst(overlay, 0x40), ANY},
         {"Bits Stored", file, full, "Bits Stored is 16 instead of 12"},
-        {"a sign", file, setNumber(file, 0x00280103, 1), "Pixel Representation is 1 instead of 0"},
-        {"white", file, SetText(file, 0x00280004, "MONOCHROME1"), ANY},
-        {"other colours", colour, SetText(colour, 0x00280004, "YBR_FULL"),
+        {"a sign", file, SetNumber(file, 0x00280103, 1), "Pixel Representation is 1 instead of 0"},
+        {"white", file, SetElement(file, 0x00280004, "CS", "MONOCHROME1"), ANY},
+        {"other colours", colour, SetElement(colour, 0x00280004, "CS", "YBR_FULL"),
          "Photometric Interpretation has changed"},
-        {"colours with a transform", colour, SetText(colour, 0x00280004, "YBR_RCT"), ""},
+        {"colours with a transform", colour, SetElement(colour, 0x00280004, "CS", "YBR_RCT"), ""},
         {"shared chrominance", shared, shared, ""},
         {"chrominance of its own", shared, MakeRow(4, "YBR_FULL", "1ab2ab3cd4cd"), ANY},
         {"compressed pixels", file, encapsulated, INCOMPARABLE},
@@ -137,17 +85,22 @@ namespace OrthancPerf
           << one.name;
     }
 
-    EXPECT_FALSE(MeasureError(Describe(nonsense), Describe(nonsense)).has_value());
+    EXPECT_FALSE(MeasureError(DescribeFile(nonsense), DescribeFile(nonsense)).has_value());
+    EXPECT_EQ(
+        "Rows is 26 instead of 25",
+        FindOtherAttributes(DescribeFile(file), DescribeFile(SetNumber(file, 0x00280010, 26))));
+    EXPECT_EQ("Number of Frames is 2 instead of 1",
+              FindOtherAttributes(DescribeFile(file),
+                                  DescribeFile(SetElement(file, 0x00280008, "IS", "2"))));
   }
 
   TEST(PixelComparison, PlanesAreTheSameAsPixels)
   {
-    const std::string byPixel = MakeSampleImage(MakeColour(false));
-    std::string byPlane = MakeSampleImage(MakeColour(true));
+    const std::string byPixel = MakeColour(false);
 
     // The same noise falls on other samples: make the planes of the pixels
     std::string planes;
-    const std::string_view pixels = Describe(byPixel).pixelData;
+    const std::string_view pixels = DescribeFile(byPixel).pixelData;
     constexpr std::size_t FRAME = 825;
 
     for (std::size_t i = 0; i < pixels.size(); i++)
@@ -157,71 +110,48 @@ namespace OrthancPerf
       planes.push_back(pixels[3 * (frame * FRAME + i % FRAME) + sample]);
     }
 
-    byPlane = Change(byPlane, [&planes](DataSetEditor& editor)
-                     { editor.Set(TAG_PIXEL_DATA, "OB", planes); });
+    const std::string byPlane = SetElement(MakeColour(true), TAG_PIXEL_DATA, "OB", planes);
     EXPECT_EQ("", Compare(byPixel, byPlane));
     EXPECT_EQ("", Compare(byPlane, byPixel));
     EXPECT_NE("", Compare(byPixel, ChangeFirst(byPlane, 1)));
   }
 
-  TEST(PixelComparison, GeometryHasToStay)
-  {
-    SampleShape shape;
-    shape.rows = 26;
-    shape.frames = 2;
-    const std::string file = MakeSampleImage({});
-    EXPECT_EQ("Rows is 26 instead of 25",
-              FindOtherAttributes(Describe(file), Describe(MakeSampleImage(shape))));
-    shape.rows = 25;
-    EXPECT_EQ("Number of Frames is 2 instead of 1",
-              FindOtherAttributes(Describe(file), Describe(MakeSampleImage(shape))));
-  }
-
   TEST(PixelComparison, TheErrorIsAFractionOfTheRangeAndMayBeTolerated)
   {
-    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    const std::string file = MakeSampleImage({"", 16, 12});
     const std::string changed = ChangeFirst(file, 4);
-    const double error = MeasureError(Describe(file), Describe(changed))->mean;
+    const double error = MeasureError(DescribeFile(file), DescribeFile(changed))->mean;
     EXPECT_DOUBLE_EQ(0x400 / 4096.0 / 825, error);
-    EXPECT_EQ("", FindDifference(Describe(file), Describe(changed), error));
-    EXPECT_NE("", FindDifference(Describe(file), Describe(changed), error * 0.99));
-    EXPECT_NE("", FindDifference(Describe(file), Describe(changed), 0));
+    EXPECT_EQ("", FindDifference(DescribeFile(file), DescribeFile(changed), error));
+    EXPECT_NE("", FindDifference(DescribeFile(file), DescribeFile(changed), error * 0.99));
+    EXPECT_NE("", FindDifference(DescribeFile(file), DescribeFile(changed), 0));
 
-    SampleShape shape;
-    shape.samplesPerPixel = 4;
-    const std::string four = MakeSampleImage(shape);
+    const std::string four = MakeSampleImage({"", 8, 8, false, 4});
     std::string fourth = four;
-    char& byte = fourth[four.size() - Describe(four).pixelData.size() + 3];
+    char& byte = fourth[four.size() - DescribeFile(four).pixelData.size() + 3];
     byte = static_cast<char>(byte ^ 1);
-    EXPECT_DOUBLE_EQ(1 / 256.0, MeasureError(Describe(four), Describe(fourth))->maximum);
+    EXPECT_DOUBLE_EQ(1 / 256.0, MeasureError(DescribeFile(four), DescribeFile(fourth))->maximum);
 
     // White, as RGB and as YBR
     const std::string rgb = MakeRow(1, "RGB", "\xff\xff\xff");
     const std::string ybr = MakeRow(1, "YBR_FULL", "\xff\x80\x80");
-    EXPECT_NEAR(0, MeasureError(Describe(rgb), Describe(ybr))->mean, 1e-6);
+    EXPECT_NEAR(0, MeasureError(DescribeFile(rgb), DescribeFile(ybr))->mean, 1e-6);
   }
 
   TEST(PixelComparison, PaddingIsNoPartOfTheSpan)
   {
     const auto measure = [](const std::vector<std::pair<DicomTag, std::string>>& padding)
     {
-      SampleShape shape = MakeShape(16, 16);
-      shape.rows = 1;
-      shape.columns = 5;
-      shape.isSigned = true;
-      const std::string file =
-          Change(MakeSampleImage(shape),
-                 [&](DataSetEditor& editor)
-                 {
-                   editor.Set(TAG_PIXEL_DATA, "OW",
-                              std::string("\0\x80\1\x80\x9c\xff\0\0\x64\0", 10));  // -100 to 100
+      std::string file =
+          SetElement(MakeSampleImage({"", 16, 16, true, 1, false, 1, 1, 5}), TAG_PIXEL_DATA, "OW",
+                     std::string("\0\x80\1\x80\x9c\xff\0\0\x64\0", 10));  // to 100
 
-                   for (const auto& [tag, value] : padding)
-                   {
-                     editor.Set(tag, "SS", value);
-                   }
-                 });
-      return MeasureError(Describe(file), Describe(file))->span * 65536;
+      for (const auto& [tag, value] : padding)
+      {
+        file = SetElement(file, tag, "SS", value);
+      }
+
+      return MeasureError(DescribeFile(file), DescribeFile(file))->span * 65536;
     };
 
     const std::string lowest("\0\x80", 2);

@@ -3,7 +3,7 @@
 
 #include "Allocations.h"
 #include "Dicom/DicomFileBuilder.h"
-#include "Dicom/ReceivedFile.h"
+#include "Dicom/EditFile.h"
 #include "Threads.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
@@ -40,10 +40,7 @@ namespace OrthancPerf
     // The fake engines don't compress: instead, they leave out the comments
     std::string MakeSource()
     {
-      const std::string image = MakeSampleImage({});
-      DataSetEditor editor{ReceivedFile(image)};
-      editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
-      return editor.Write();
+      return SetElement(MakeSampleImage({}), IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
     }
 
     // Two engines that work, until a test makes them not
@@ -52,6 +49,7 @@ namespace OrthancPerf
     protected:
       TranscoderTest()
       {
+        dcmtk_->isSlow = true;
         directory_.TestAll();
         Set(JPEG_LOSSLESS);
       }
@@ -72,14 +70,6 @@ namespace OrthancPerf
                bool verify = false, bool ofCompressed = false)
       {
         transcoder_.SetSettings(MakeSettings(target, choice, verify, ofCompressed));
-      }
-
-      // The source with this change
-      std::string Edit(const FakeEngine::Change& change) const
-      {
-        DataSetEditor editor{ReceivedFile(source_)};
-        change(editor);
-        return editor.Write();
       }
 
       Transcoding Send(const std::string& file)
@@ -111,32 +101,19 @@ namespace OrthancPerf
         EXPECT_EQ(0u, transcoding.report.targetSize);
       }
 
-      static Engines Install(std::initializer_list<FakeEngine**> engines)
+      static FakeEngine* Install(Engines& engines, const char* name)
       {
-        static constexpr const char* NAMES[] = {"native", "dcmtk"};
-        Engines installed;
-
-        for (FakeEngine** const engine : engines)
-        {
-          auto made = std::make_unique<FakeEngine>(NAMES[installed.size()]);
-          made->Changes([](DataSetEditor& editor) { editor.Remove(IMAGE_COMMENTS); });
-          *engine = made.get();
-
-          if (installed.size() > 0)
-          {
-            made->IsSlow();
-          }
-
-          installed.push_back(std::move(made));
-        }
-
-        return installed;
+        auto engine = std::make_unique<FakeEngine>(name);
+        engine->Changes([](DataSetEditor& editor) { editor.Remove(IMAGE_COMMENTS); });
+        engines.push_back(std::move(engine));
+        return static_cast<FakeEngine*>(engines.back().get());
       }
 
       const std::string source_ = MakeSource();
-      FakeEngine* native_ = nullptr;
-      FakeEngine* dcmtk_ = nullptr;
-      EngineDirectory directory_{Install({&native_, &dcmtk_}), &FakeEngine::GetClock};
+      Engines engines_;
+      FakeEngine* const native_ = Install(engines_, "native");
+      FakeEngine* const dcmtk_ = Install(engines_, "dcmtk");
+      EngineDirectory directory_{std::move(engines_), &FakeEngine::GetClock};
       RecordingObserver observer_;
       std::vector<std::string> asked_;
       Transcoder transcoder_{directory_, &observer_};
@@ -194,56 +171,41 @@ namespace OrthancPerf
     EXPECT_EQ(0, transcoding.report.verification.count());
     EXPECT_EQ(JPEG_LOSSLESS, GetSyntax(transcoding.file));
     EXPECT_EQ(GetUid(source_), GetUid(transcoding.file));
-    EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
-  }
 
-  TEST_F(TranscoderTest, SettingsTakeEffectWithTheNextInstance)
-  {
-    EXPECT_NE("", transcoder_.GetSettings()->transferSyntax);
-    Set(RLE, EngineChoice::Dcmtk);
-    const Transcoding transcoding = Send(source_);
-    EXPECT_EQ("dcmtk", transcoding.report.engine);
-    EXPECT_EQ(RLE, GetSyntax(transcoding.file));
-
+    Set(RLE, EngineChoice::Dcmtk);  // take effect with the next instance
+    EXPECT_EQ(RLE, GetSyntax(Send(source_).file));
+    EXPECT_EQ((Texts{"native:transcoded", "dcmtk:transcoded"}), observer_.texts_);
     Set("");
     EXPECT_EQ("", transcoder_.GetSettings()->transferSyntax);
     EXPECT_EQ(Outcome::Unneeded, Send(source_).report.outcome);
   }
 
-  TEST_F(TranscoderTest, WhatNeedsNoTranscodingIsLeftAlone)
+  TEST_F(TranscoderTest, WhatNeedsNoTranscodingOrIsCompressedIsLeftAloneUnlessTheSettingsSaySo)
   {
-    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN);
-    const int calls = native_->GetCalls();
-
-    ExpectLeftAlone(Send(Send(source_).file), Outcome::Unneeded, "in the target already");
-    ExpectLeftAlone(Send(meta + DicomFileBuilder().Identifiers().GetBytes()), Outcome::Unneeded,
-                    "no pixel data");
-    ExpectLeftAlone(Send(DicomFileBuilder::FileMeta("1.2.840.10008.1.2.4.100") +
-                         DicomFileBuilder().Identifiers().GetBytes()),
-                    Outcome::Unneeded, "a video");
-    EXPECT_EQ(calls + 1, native_->GetCalls());
-    EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
-  }
-
-  TEST_F(TranscoderTest, WhatIsCompressedAlreadyIsLeftAloneUnlessTheSettingsSaySo)
-  {
+    const std::string dataSet = DicomFileBuilder().Identifiers().GetBytes();
     const std::string compressed = Send(source_).file;
     const std::string deflated = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
+    int calls = native_->GetCalls();
+    ExpectLeftAlone(Send(compressed), Outcome::Unneeded, "in the target already");
+    ExpectLeftAlone(Send(DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) + dataSet),
+                    Outcome::Unneeded, "no pixel data");
+    ExpectLeftAlone(Send(DicomFileBuilder::FileMeta("1.2.840.10008.1.2.4.100") + dataSet),
+                    Outcome::Unneeded, "a video");
 
     for (const char* const target : {RLE, EXPLICIT_LITTLE_ENDIAN, JPEG_BASELINE})
     {
       Set(target);
-      const int calls = native_->GetCalls();
       ExpectLeftAlone(Send(compressed), Outcome::Unneeded, "compressed already");
       ExpectLeftAlone(Send(deflated), Outcome::Unneeded, "compressed already");
       EXPECT_EQ(calls, native_->GetCalls());
 
-      DataSetEditor editor{ReceivedFile(compressed)};
-      editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
       Set(target, EngineChoice::Automatic, false, true);
-      EXPECT_EQ(target, GetSyntax(Send(editor.Write()).file));
+      const std::string large =
+          SetElement(compressed, IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
+      EXPECT_EQ(target, GetSyntax(Send(large).file));
       ExpectLeftAlone(Send(deflated), Outcome::Declined, "deflated, which is not transcoded");
       ExpectLeftAlone(Ask(deflated, {RLE}), Outcome::Declined, "deflated, which is not transcoded");
+      calls = native_->GetCalls();
     }
   }
 
@@ -305,9 +267,9 @@ namespace OrthancPerf
     constexpr const char* SIGNED = "a digital signature, which would not hold any more";
     const std::string isSigned =
         source_ + DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
-    const std::string noFrames =
-        Edit([](DataSetEditor& editor) { editor.Set(0x00280008, "IS", "0"); });
-    const std::string noSyntax = Edit([](DataSetEditor& editor) { editor.Remove(0x00020010); });
+    const std::string noFrames = SetElement(source_, 0x00280008, "IS", "0");
+    const std::string noSyntax =
+        EditFile(source_, [](DataSetEditor& editor) { editor.Remove(0x00020010); });
 
     // Orthanc reads VRs that are none, and File Meta Information that is longer than it says
     std::string malformed = source_;
@@ -315,31 +277,31 @@ namespace OrthancPerf
     std::string tooLong = source_;
     tooLong[140] = static_cast<char>(tooLong[140] - 8);
 
-    const std::string noPixels = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
-                                 DicomFileBuilder().Identifiers().GetBytes();
+    const std::string noPixels = DicomFileBuilder().Identifiers().AsFile();
     const int calls = native_->GetCalls();
+    const std::tuple<std::string, Outcome, const char*> cases[] = {
+        {"nonsense", Outcome::Unneeded, "not DICOM"},
+        {"", Outcome::Unneeded, "not DICOM"},
+        {source_.substr(0, 800), Outcome::Unneeded, "the DICOM file is truncated"},
+        {malformed, Outcome::Declined, "the DICOM file is malformed"},
+        {tooLong, Outcome::Declined, "the DICOM file is malformed"},
+        {isSigned, Outcome::Declined, SIGNED},
+        {noFrames, Outcome::Declined, "Number of Frames is zero, or can't be read"}};
 
     for (const EngineChoice choice : {EngineChoice::Automatic, EngineChoice::Native})
     {
       Set(JPEG_LOSSLESS, choice);
       observer_.texts_.clear();
 
-      // Orthanc refuses these, so they are in no report
-      ExpectLeftAlone(Send("nonsense"), Outcome::Unneeded, "not DICOM");
-      ExpectLeftAlone(transcoder_.TranscodeIncoming(ReceivedFile(nullptr, 0)), Outcome::Unneeded,
-                      "not DICOM");
-      ExpectLeftAlone(Send(source_.substr(0, 800)), Outcome::Unneeded,
-                      "the DICOM file is truncated");
-      EXPECT_EQ(Texts{}, observer_.texts_);
+      for (const auto& [file, outcome, reason] : cases)
+      {
+        ExpectLeftAlone(Send(file), outcome, reason);
+      }
 
+      EXPECT_EQ(Texts(4, ":declined"), observer_.texts_);  // Orthanc refuses the others
       ExpectLeftAlone(Ask("nonsense", {RLE}), Outcome::Declined, "not DICOM");
-      ExpectLeftAlone(Send(malformed), Outcome::Declined, "the DICOM file is malformed");
-      ExpectLeftAlone(Send(tooLong), Outcome::Declined, "the DICOM file is malformed");
-      ExpectLeftAlone(Send(isSigned), Outcome::Declined, SIGNED);
       ExpectLeftAlone(Ask(isSigned, {"1.2.840.10008.1.2", JPEG_LOSSLESS}), Outcome::Declined,
                       SIGNED);
-      ExpectLeftAlone(Send(noFrames), Outcome::Declined,
-                      "Number of Frames is zero, or can't be read");
       ExpectLeftAlone(Ask(noPixels, {JPEG_LOSSLESS}), Outcome::Declined,
                       "no Pixel Data to compress");
       EXPECT_EQ(Texts(8, ":declined"), observer_.texts_);  // one for each target
@@ -363,7 +325,7 @@ namespace OrthancPerf
     EXPECT_EQ("dcmtk", transcoding.report.engine);
     EXPECT_EQ("", transcoding.report.reason);
     Send(source_);
-    native_->Works();
+    native_->result = {};
     dcmtk_->Fails("crashed");
     EXPECT_EQ("native", Send(source_).report.engine);
     EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded", "dcmtk:transcoded", "dcmtk:failed",
@@ -381,32 +343,26 @@ namespace OrthancPerf
                     "dcmtk: 12 bits; native: three samples");  // which had failed
   }
 
-  TEST_F(TranscoderTest, ATimeOutEndsTheAttemptsAtAllTargets)
+  TEST_F(TranscoderTest, ATimeOutEndsVerificationAndTheAttemptsAtAllTargets)
   {
-    const int calls = dcmtk_->GetCalls();
-    native_->Hangs();
-    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
-    impatient.SetSettings(MakeSettings(JPEG_LOSSLESS));
-    ExpectLeftAlone(impatient.TranscodeIncoming(ReceivedFile(source_)), Outcome::Failed,
-                    "native: did not answer in time");
-    EXPECT_EQ(calls, dcmtk_->GetCalls());
-    EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
-
-    observer_.texts_.clear();
-    impatient.TranscodeTo(ReceivedFile(source_), {RLE, JPEG_LOSSLESS});
-    EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
-    impatient.TranscodeIncoming(ReceivedFile(source_));
-    EXPECT_EQ("dcmtk:", observer_.texts_.at(1).substr(0, 6));  // the other one comes last
-  }
-
-  TEST_F(TranscoderTest, VerificationEndsWithTheInstancesTimeToo)
-  {
-    dcmtk_->Hangs();
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
     impatient.SetSettings(MakeSettings(JPEG_LOSSLESS, EngineChoice::Native, true));
+    dcmtk_->isHanging = true;
     const TimePoint start = Clock::now();
     impatient.TranscodeIncoming(ReceivedFile(source_));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
+
+    const int calls = dcmtk_->GetCalls();
+    observer_.texts_.clear();
+    native_->isHanging = true;
+    impatient.SetSettings(MakeSettings(JPEG_LOSSLESS));
+    ExpectLeftAlone(impatient.TranscodeIncoming(ReceivedFile(source_)), Outcome::Failed,
+                    "native: did not answer in time");
+    impatient.TranscodeTo(ReceivedFile(source_), {RLE, JPEG_LOSSLESS});
+    EXPECT_EQ(calls, dcmtk_->GetCalls());
+    EXPECT_EQ((Texts{"native:failed", "native:failed"}), observer_.texts_);
+    impatient.TranscodeIncoming(ReceivedFile(source_));
+    EXPECT_EQ("dcmtk:", observer_.texts_.at(2).substr(0, 6));  // the other one comes last
   }
 
 #if !defined(PERF_SANITIZED)
@@ -460,31 +416,25 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatCantReplaceTheOriginalIsStoredAsReceived)
   {
-    constexpr const char* IDENTIFIERS = "Orthanc would give it other identifiers";
-    const struct
-    {
-      DicomTag tag;
-      const char* representation;
-      std::string value;
-      Outcome outcome;
-      const char* reason;
-    } changes[] = {{0x00080018, "UI", "1.2", Outcome::Failed, "wrote another SOP Instance UID"},
-                   {0x00100020, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
-                   {0x0020000d, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
-                   {0x0020000e, "LO", "1.2", Outcome::Declined, IDENTIFIERS},
-                   {0x00280102, "US", std::string("\xf\0", 2), Outcome::Declined,
-                    "wrote another image: High Bit is 15 instead of 7"}};
     Set(JPEG_LOSSLESS, EngineChoice::Native);
-
-    for (const auto& one : changes)
+    const auto expect = [this](DicomTag tag, const char* representation, const std::string& value,
+                               Outcome outcome, const char* reason)
     {
       native_->Changes(
-          [&one](DataSetEditor& editor)
+          [&](DataSetEditor& editor)
           {
             editor.Remove(IMAGE_COMMENTS);
-            editor.Set(one.tag, one.representation, one.value);
+            editor.Set(tag, representation, value);
           });
-      ExpectLeftAlone(Send(source_), one.outcome, one.reason);
+      ExpectLeftAlone(Send(source_), outcome, reason);
+    };
+    expect(0x00080018, "UI", "1.2", Outcome::Failed, "wrote another SOP Instance UID");
+    expect(0x00280102, "US", MakeNumber(15), Outcome::Declined,
+           "wrote another image: High Bit is 15 instead of 7");
+
+    for (const DicomTag tag : {0x00100020, 0x0020000d, 0x0020000e})
+    {
+      expect(tag, "LO", "1.2", Outcome::Declined, "Orthanc would give it other identifiers");
     }
 
     native_->Writes(source_);
@@ -493,14 +443,11 @@ namespace OrthancPerf
     native_->Writes(source_.substr(0, 900));
     ExpectLeftAlone(Send(source_), Outcome::Failed,
                     "wrote an unreadable file: the DICOM file is truncated");
-    EXPECT_EQ((Texts{"native:failed", "native:declined", "native:declined", "native:declined",
-                     "native:declined", "native:failed", "native:failed"}),
-              observer_.texts_);
   }
 
   TEST_F(TranscoderTest, VerificationFindsWrongPixelsAndTheNextEngineTakesOver)
   {
-    native_->Spoils(1);
+    native_->mask = 1;
     Set(JPEG_LOSSLESS, EngineChoice::Automatic, true);
     const Transcoding transcoding = Send(source_);
     EXPECT_EQ("dcmtk", transcoding.report.engine);
@@ -514,7 +461,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatIsSentAgainIsTheSameLossyInstanceWhicheverEngineWritesIt)
   {
-    dcmtk_->Spoils(1);
+    dcmtk_->mask = 1;
     Set(JPEG_BASELINE, EngineChoice::Native);
     const std::string first = Send(source_).file;
     Set(JPEG_BASELINE, EngineChoice::Dcmtk);
@@ -540,10 +487,9 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatWouldHaveOtherIdentifiersIsStoredAsReceivedInsteadOfDeflated)
   {
-    auto engine = std::make_unique<Deflater>();
-    Deflater& deflater = *engine;
     Engines installed;
-    installed.push_back(std::move(engine));
+    installed.push_back(std::make_unique<Deflater>());
+    auto& deflater = static_cast<Deflater&>(*installed[0]);
     EngineDirectory directory(std::move(installed));
     directory.TestAll();
     Transcoder transcoder(directory, nullptr);

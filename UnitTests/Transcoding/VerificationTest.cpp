@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Verification.h"
 
+#include "Dicom/EditFile.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 
@@ -52,15 +53,9 @@ namespace OrthancPerf
         return file;
       }
 
-      static std::string MakeTwelveBits()
-      {
-        SampleShape shape;
-        shape.bitsAllocated = 16;
-        shape.bitsStored = 12;
-        return MakeSampleImage(shape);
-      }
-
-      std::string source_ = MakeSampleImage({});
+      const std::string native_ = MakeSampleImage({});
+      const std::string twelveBits_ = MakeSampleImage({"", 16, 12});
+      std::string source_ = native_;
       FakeEngine good_{"good"};
       FakeEngine bad_{"bad"};
     };
@@ -80,7 +75,7 @@ namespace OrthancPerf
     crashes.Fails("crashed");
     FakeEngine wrong("wrong");
     wrong.Writes(WithLastSampleChanged(source_));
-    bad_.Spoils(1);
+    bad_.mask = 1;
     const std::string file = Encode(good_, RLE);
     EXPECT_EQ("", Verify(file, {&good_}));
     EXPECT_EQ("good decodes: the pixels differ", Verify(Encode(bad_, RLE), {&good_}));
@@ -94,22 +89,6 @@ namespace OrthancPerf
     EXPECT_EQ("", Verify(file, {&good_, &wrong}));
   }
 
-  TEST_F(VerificationTest, JpegLsOfFewerThanEightBitsIsNotStored)
-  {
-    // Whichever decoder says that all is well
-    FakeEngine writer("writer", {JPEG_LS});
-    writer.Changes(
-        [](DataSetEditor& editor)
-        {
-          std::string element(editor.Find(TAG_PIXEL_DATA)->bytes);
-          const std::size_t precision = element.find("\xff\xf7") + 4;
-          element[precision] = 7;
-          editor.SetEncoded(TAG_PIXEL_DATA, element);
-        });
-    EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries misread",
-              Verify(Encode(writer, JPEG_LS), {&good_}));
-  }
-
   TEST_F(VerificationTest, OneDecodingOfACompressedSourceHasToFit)
   {
     // Decoders of lossy images may round in other ways
@@ -120,7 +99,7 @@ namespace OrthancPerf
     EXPECT_EQ("", Verify(file, {&good_}));
     EXPECT_EQ("", VerifyWithSourceBy({&rounding, &good_}, file));
     EXPECT_NE("", VerifyWithSourceBy({&rounding}, file));
-    bad_.Spoils(1);
+    bad_.mask = 1;
     EXPECT_NE("", Verify(Encode(bad_, RLE), {&good_}));
 
     source_ = file;
@@ -134,14 +113,13 @@ namespace OrthancPerf
 
   TEST_F(VerificationTest, DecodersThatDisagreeAboutTheSourceAreFound)
   {
-    const std::string native = source_;
     const auto verify = [&](const char* syntax, int mask)
     {
       FakeEngine encoder("encoder", {syntax});
-      source_ = native;
+      source_ = native_;
       source_ = Encode(encoder, syntax);
       FakeEngine other("other");
-      std::string decoded = native;
+      std::string decoded = native_;
 
       for (std::size_t i = decoded.size() - 401; i + 1 < decoded.size(); i++)
       {
@@ -155,30 +133,25 @@ namespace OrthancPerf
     EXPECT_EQ("", verify(JPEG_BASELINE, 1));  // of a cosine, they may round in other ways
     EXPECT_EQ(DISAGREEMENT, verify(JPEG_BASELINE, 0x20));
 
-    for (const char* const syntax : {JPEG_LOSSLESS, JPEG_LS, "1.2.840.10008.1.2.4.81", RLE})
+    for (const char* const syntax : {JPEG_LOSSLESS, JPEG_LS, NEAR_LOSSLESS, RLE})
     {
       EXPECT_EQ("", verify(syntax, 0)) << syntax;
       EXPECT_EQ(DISAGREEMENT, verify(syntax, 1)) << syntax;
     }
 
-    DataSetEditor editor{ReceivedFile(native)};
-    editor.Set(0x00280010, "US", std::string("\1\0", 2));  // Rows
     FakeEngine other("other");
-    other.Writes(editor.Write());
+    other.Writes(SetNumber(native_, 0x00280010, 1));  // Rows
     EXPECT_EQ(DISAGREEMENT, VerifyWithSourceBy({&good_, &other}, Encode(good_, RLE)));
   }
 
   // One that is wrong, and has written what it saw
   TEST_F(VerificationTest, DecodersThatDisagreeAboutWhatCannotBeMeasuredAreFound)
   {
-    const std::string plain = MakeTwelveBits();
-    const auto verifyBits = [&](DicomTag tag, char value, unsigned int bit)
+    const auto verifyBits = [&](DicomTag tag, unsigned int value, unsigned int bit)
     {
-      DataSetEditor editor{ReceivedFile(plain)};
-      editor.Set(tag, "US", std::string({value, '\0'}));
-      source_ = editor.Write();
+      source_ = SetNumber(twelveBits_, tag, value);
       const std::string wrong = source_;
-      source_[source_.size() - 1] = static_cast<char>(source_.back() ^ bit);
+      source_.back() = static_cast<char>(source_.back() ^ bit);
       return VerifyWithDecoderOf(wrong);
     };
     EXPECT_EQ(DISAGREEMENT, verifyBits(0x60000102, 12, 0x40));  // an overlay in unused bits
@@ -187,62 +160,58 @@ namespace OrthancPerf
     EXPECT_EQ("", verifyBits(0x00280102, 3, 0));
 
     // Zeros are the same with a sign, and if white is called black
-    const std::string sample = MakeSampleImage({});
-    DataSetEditor zeros{ReceivedFile(sample)};
-    const std::size_t size = zeros.Find(TAG_PIXEL_DATA)->GetValue().size();
-    zeros.Set(TAG_PIXEL_DATA, "OW", std::string(size, '\0'));
-    const std::string black = zeros.Write();
+    const std::string black = SetElement(native_, TAG_PIXEL_DATA, "OW", std::string(25 * 33, '\0'));
     const auto verify = [&](DicomTag tag, const char* representation, const std::string& value)
     {
-      DataSetEditor editor{ReceivedFile(black)};
-      editor.Set(tag, representation, value);
       source_ = black;
-      return VerifyWithDecoderOf(editor.Write());
+      return VerifyWithDecoderOf(SetElement(black, tag, representation, value));
     };
-    EXPECT_EQ(DISAGREEMENT, verify(0x00280103, "US", std::string("\1\0", 2)));
-    EXPECT_EQ(DISAGREEMENT, verify(0x00280101, "US", std::string("\7\0", 2)));
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280103, "US", MakeNumber(1)));
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280101, "US", MakeNumber(7)));
     EXPECT_EQ(DISAGREEMENT, verify(0x00280004, "CS", "MONOCHROME1"));
     EXPECT_EQ("", verify(0x00280004, "CS", "MONOCHROME2"));
   }
 
-  TEST_F(VerificationTest, WhatDecodersPassOverIsFound)
+  TEST_F(VerificationTest, WhatDecodersPassOverOrWouldShowInTwoWaysIsFound)
   {
-    // Decoders would show one frame of each
-    const auto repeatFrame = [](DataSetEditor& editor)
-    {
-      const std::string_view element = editor.Find(TAG_PIXEL_DATA)->bytes;
-      const std::string_view item = element.substr(20, element.size() - 28);
-      editor.SetEncoded(TAG_PIXEL_DATA,
-                        std::string(element.substr(0, 20)).append(item).append(element.substr(20)));
-    };
-    bad_.Changes(repeatFrame);
-    const std::string two = Encode(bad_, RLE);
-    EXPECT_EQ("The fragments of Pixel Data make up 2 frames instead of 1", Verify(two, {&good_}));
-  }
+    bad_.Changes(
+        [](DataSetEditor& editor)
+        {
+          const std::string_view element = editor.Find(TAG_PIXEL_DATA)->bytes;
+          const std::string frame(element.substr(28, element.size() - 36));
+          editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement({frame, frame}));
+        });
+    EXPECT_EQ("The fragments of Pixel Data make up 2 frames instead of 1",
+              Verify(Encode(bad_, RLE), {&good_}));
 
-  TEST_F(VerificationTest, TheWholeOfPixelDataIsCompared)
-  {
-    const std::string native = source_;
-    DataSetEditor editor{ReceivedFile(source_)};
-    const std::string pixels(DescribeImage(source_.data(), source_.size()).pixelData);
-    editor.Set(TAG_PIXEL_DATA, "OW", pixels + pixels);
-    source_ = editor.Write();
-    EXPECT_EQ("the bytes behind the frames differ", Verify(native, {&good_}));
+    FakeEngine writer("writer", {JPEG_LS});
+    writer.Changes(
+        [](DataSetEditor& editor)
+        {
+          std::string element(editor.Find(TAG_PIXEL_DATA)->bytes);
+          element[element.find("\xff\xf7") + 4] = 7;  // its precision
+          editor.SetEncoded(TAG_PIXEL_DATA, element);
+        });
+    EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries misread",
+              Verify(Encode(writer, JPEG_LS), {&good_}));
+
+    const std::string pixels(DescribeFile(native_).pixelData);
+    source_ = SetElement(native_, TAG_PIXEL_DATA, "OW", pixels + pixels);
+    EXPECT_EQ("the bytes behind the frames differ", Verify(native_, {&good_}));
     EXPECT_EQ("", Verify(source_, {&good_}));
   }
 
   TEST_F(VerificationTest, OfLossyImagesTheGeometryCountsAndTheErrorIsBounded)
   {
-    bad_.Spoils(0x80);
+    bad_.mask = 0x80;
     const std::string far = Encode(bad_, JPEG_BASELINE);
     EXPECT_EQ("good decodes: the pixels are off by 0.1 % on average and 50.0 % at most",
               Verify(far, {&good_}, 90));
     EXPECT_EQ("", Verify(far, {&good_}, 20));  // may well be, of a sharp edge
-    bad_.Spoils(0x10);
+    bad_.mask = 0x10;
     EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
 
-    bad_.Changes([](DataSetEditor& editor)
-                 { editor.Set(0x00280010, "US", std::string("\1\0", 2)); });
+    bad_.Changes([](DataSetEditor& editor) { editor.Set(0x00280010, "US", MakeNumber(1)); });
     EXPECT_EQ("a frame has other Rows, Columns or Samples per Pixel than its data set says",
               Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
     EXPECT_EQ("Rows is 1 instead of 25", Verify(Encode(bad_, EXPLICIT_LITTLE_ENDIAN), {}, 90));
@@ -250,15 +219,14 @@ namespace OrthancPerf
 
   TEST_F(VerificationTest, OfLossyImagesBitsBesideThoseThatAreStoredCount)
   {
-    source_ = MakeTwelveBits();
-    const std::size_t last = source_.size() - 1;  // of the 825 samples, and padding
-    source_[last] = static_cast<char>(source_[last] | 0x80);
+    source_ = twelveBits_;
+    source_.back() = static_cast<char>(source_.back() | 0x80);
     const std::string kept = Encode(good_, JPEG_BASELINE);
     EXPECT_EQ("", Verify(kept, {&good_}, 90));
 
     FakeEngine masking("masking");
     std::string masked = source_;
-    masked[last] = static_cast<char>(masked[last] & 0x0f);
+    masked.back() = static_cast<char>(masked.back() & 0x0f);
     masking.Writes(masked);
     EXPECT_EQ("masking decodes: bits that are not stored have changed",
               Verify(kept, {&masking}, 90));

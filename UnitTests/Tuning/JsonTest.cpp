@@ -24,35 +24,32 @@ TEST(ParseJson, ReadsADocumentWhoseStringsMayHaveSlashesAndEscapes)
 
 TEST(ParseJson, RefusesWhatIsNotStrictJson)
 {
-  const std::vector<std::string> bodies = {"",
-                                           " ",
-                                           "{",
-                                           "}",
-                                           "{}}",
-                                           "{} {}",
-                                           "[1,]",
-                                           "{\"a\":1,}",
-                                           "{a:1}",
-                                           "{'a':1}",
-                                           "{\"a\":1,\"a\":2}",
-                                           "// comment\n{}",
-                                           "{// comment\n}",
-                                           "{/* comment */ \"a\":1}",
-                                           "{\"a\":[/* comment */]}",
-                                           "{\"a\\\"\":1} // comment",
-                                           "{\"a\":NaN}",
-                                           "{\"a\":Infinity}",
-                                           "\"text\"",
-                                           "7",
-                                           "null",
-                                           "{\"a\":tru}",
-                                           "{\"a\" 1}",
-                                           std::string("\0", 1)};
+  const char* const bodies[] = {"",
+                                " ",
+                                "{",
+                                "{}}",
+                                "{} {}",
+                                "[1,]",
+                                "{a:1}",
+                                "{'a':1}",
+                                "7",
+                                "null",
+                                R"("text")",
+                                R"({"a":1,})",
+                                R"({"a":1,"a":2})",
+                                "// comment\n{}",
+                                R"({/* comment */ "a":1})",
+                                R"({"a\"":1} // comment)",
+                                R"({"a":NaN})",
+                                R"({"a":Infinity})",
+                                R"({"a":tru})"};
 
-  for (const std::string& body : bodies)
+  for (const char* const body : bodies)
   {
     EXPECT_THROW(Parse(body), SettingError) << body;
   }
+
+  EXPECT_THROW(Parse(std::string("\0", 1)), SettingError);
 }
 
 TEST(ParseJson, BoundsTheDepthAndTheSize)
@@ -139,4 +136,11 @@ TEST(JsonMergePatch, TheDifferenceMakesTheOneOfTheOther)
     EXPECT_EQ(Parse(example.patch), DiffJson(target, result));
     EXPECT_EQ(result, MergeJson(target, DiffJson(target, result)));
   }
+}
+
+TEST(SettingError, KeepsDescriptionsShortAndPrintable)
+{
+  EXPECT_EQ(MAXIMUM_DESCRIPTION + 3, Describe(std::string(5000, 'x')).size());
+  EXPECT_EQ("a?b?", DescribeText("a\nb\x80"));
+  EXPECT_EQ("\"\\u0001\\n\"", Describe("\x01\n"));
 }

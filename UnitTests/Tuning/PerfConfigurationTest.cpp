@@ -143,23 +143,22 @@ TEST(PerfConfiguration, NamesTheKeyOfAWrongTuningAndOfAnotherSpellingOfEnable)
             explain(R"({"Enabled": false})"));
 }
 
-TEST(PerfConfiguration, WarnsOfUnknownKeys)
+TEST(PerfConfiguration, WarnsOfUnknownKeysAndOfItsNameInOtherLetters)
 {
-  const PerfConfiguration configuration = PerfConfiguration::Parse(
-      Parse(R"({"RecentInstance": 5, "TcpNodelay": true, "Tuning": {"DicomSocket": {}}})"));
-  ASSERT_EQ(3u, configuration.warnings.size());
-  EXPECT_EQ("Unknown key \"Perf.RecentInstance\" is ignored", configuration.warnings[0]);
-  EXPECT_EQ("Unknown key \"Perf.TcpNodelay\" is ignored", configuration.warnings[1]);
-  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored", configuration.warnings[2]);
-}
+  using Warnings = std::vector<std::string>;
+  EXPECT_EQ(
+      (Warnings{"Unknown key \"Perf.RecentInstance\" is ignored",
+                "Unknown key \"Perf.TcpNodelay\" is ignored",
+                "Unknown key \"Perf.Tuning.DicomSocket\" is ignored"}),
+      PerfConfiguration::Parse(
+          Parse(R"({"RecentInstance": 5, "TcpNodelay": true, "Tuning": {"DicomSocket": {}}})"))
+          .warnings);
 
-TEST(PerfConfiguration, WarnsOfItsNameInOtherLetters)
-{
   const PerfConfiguration configuration =
       PerfConfiguration::Find(Parse(R"({"perf": {"Enable": false}, "Perf2": {}})"));
   EXPECT_TRUE(configuration.enabled);
-  ASSERT_EQ(1u, configuration.warnings.size());
-  EXPECT_EQ("The section \"perf\" is ignored; its name is \"Perf\"", configuration.warnings[0]);
+  EXPECT_EQ(Warnings{"The section \"perf\" is ignored; its name is \"Perf\""},
+            configuration.warnings);
   EXPECT_EQ(7u, PerfConfiguration::Find(Parse(R"({"Perf": {"MaximumPeers": 7}})")).maximumPeers);
 }
 

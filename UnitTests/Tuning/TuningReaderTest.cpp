@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningReader.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Tuning/JsonValues.h"
 #include "Tuning/TuningSchema.h"
 
@@ -146,7 +147,7 @@ TEST(TuningReader, SectionsAndDocumentAreObjects)
   EXPECT_THROW(ReadTuningPatch(Json::nullValue), SettingError);
 }
 
-TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
+TEST(TuningReader, AnUnknownKeyIsAnErrorInAPatchAndAWarningInTheConfiguration)
 {
   const SettingError error =
       CatchError([] { ReadTuningPatch(Parse(R"({"DicomSockets": {"TcpNoDelai": true}})")); });
@@ -154,22 +155,16 @@ TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
   EXPECT_STREQ("Unknown key \"DicomSockets.TcpNoDelai\"", error.what());
   EXPECT_EQ("true", error.found);
   EXPECT_NE(std::string::npos, error.allowed.find("IngestTranscoding.LossyQuality"));
-}
 
-TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
-{
-  for (const char* patch : {R"({"Perf": {"DicomSockets": {"TcpNoDelay": true}}})",
-                            R"({"Tuning": {"DicomSockets": {"TcpNoDelay": true}}})"})
+  for (const std::string wrapper : {"Perf", "Tuning"})  // of the configuration
   {
-    const SettingError error = CatchError([patch] { ReadTuningPatch(Parse(patch)); });
-    EXPECT_STREQ(("Leave out \"" + error.key + "\": a change begins with its sections").c_str(),
-                 error.what());
-    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", error.allowed);
+    const Json::Value patch = Parse("{\"" + wrapper + R"(": {"DicomSockets": {}}})");
+    const SettingError wrapped = CatchError([&patch] { ReadTuningPatch(patch); });
+    EXPECT_EQ("Leave out \"" + wrapper + "\": a change begins with its sections",
+              std::string(wrapped.what()));
+    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers, Storage", wrapped.allowed);
   }
-}
 
-TEST(TuningReader, AnUnknownKeyInTheConfigurationIsAWarning)
-{
   std::vector<std::string> warnings;
   const Json::Value document =
       Parse(R"({"DicomSocket": {}, "DicomSockets": {"SendBufer": 1, "TcpNoDelay": false}})");
@@ -196,5 +191,67 @@ TEST(TuningReader, HostileKeysAreShownShortAndPrintable)
   {
     EXPECT_TRUE(
         std::all_of(warning.begin(), warning.end(), [](char c) { return c >= 0x20 && c <= 0x7e; }));
+  }
+}
+
+TEST(TuningDocument, DefaultsAreTheTunedPresetStockTouchesNothingAndOtherValuesAreCustom)
+{
+  DicomSockets sockets;
+  EXPECT_EQ(sockets, GetPresetValues(SocketPreset::Tuned));
+  EXPECT_EQ(SocketPreset::Tuned, FindPreset(Tuning().dicomSockets));
+  sockets.userTimeout = std::chrono::seconds(1);
+  EXPECT_EQ(SocketPreset::Custom, FindPreset(sockets));
+  EXPECT_FALSE(GetPresetValues(SocketPreset::Custom).has_value());
+
+  const DicomSockets stock = GetPresetValues(SocketPreset::Stock).value();
+  EXPECT_FALSE(stock.tcpNoDelay);
+  EXPECT_FALSE(stock.tcpQuickAck);
+  EXPECT_EQ((SocketBuffer{SocketBuffer::Mode::Default}), stock.receiveBuffer);
+  EXPECT_EQ((SocketBuffer{SocketBuffer::Mode::Default}), stock.sendBuffer);
+  EXPECT_EQ(0, stock.keepAlive.count());
+  EXPECT_EQ(0, stock.userTimeout.count());
+  EXPECT_EQ("", stock.congestionControl);
+}
+
+TEST(TuningFigures, AreNumbersForSwitchesBuffersAndChoices)
+{
+  Tuning tuning;
+  tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
+  tuning.dicomSockets.sendBuffer = SocketBuffer{SocketBuffer::Mode::Default};
+  tuning.dicomSockets.tcpQuickAck = false;
+  tuning.ingestTranscoding.engine = EngineChoice::Gdcm;
+  const std::map<std::string, double> figures = ToFigures(tuning);
+
+  for (const auto& [name, figure] :
+       {std::pair("DicomSockets.TcpNoDelay", 1), std::pair("DicomSockets.TcpQuickAck", 0),
+        std::pair("DicomSockets.ReceiveBuffer", 65536), std::pair("DicomSockets.SendBuffer", -1),
+        std::pair("DicomSockets.KeepAliveSeconds", 60), std::pair("DicomSockets.Preset", 2),
+        std::pair("IngestTranscoding.Engine", 2), std::pair("IngestTranscoding.TransferSyntax", 0),
+        std::pair("IngestTranscoding.LossyQuality", 90)})
+  {
+    EXPECT_EQ(figure, figures.at(name)) << name;
+  }
+
+  tuning.ingestTranscoding.transferSyntax = TransferSyntaxUid::JPEG_LOSSLESS;
+  EXPECT_EQ(1, ToFigures(tuning).at("IngestTranscoding.TransferSyntax"));
+  tuning.ingestTranscoding.transferSyntax = TransferSyntaxUid::JPEG_BASELINE;
+  EXPECT_EQ(2, ToFigures(tuning).at("IngestTranscoding.TransferSyntax"));
+}
+
+TEST(TuningSources, EachValueButThePresetHasTheSourceThatCountsMost)
+{
+  const Json::Value configured =
+      Parse(R"({"DicomSockets": {"KeepAliveSeconds": 30, "TcpNoDelay": true}})");
+  const Json::Value overrides = Parse(R"({"DicomSockets": {"KeepAliveSeconds": 90}})");
+  const Json::Value sources = DescribeSources(configured, overrides);
+  const Json::Value& sockets = sources["DicomSockets"];
+  EXPECT_EQ(Parse(R"({"Value": 90, "Source": "REST", "Configured": 30})"),
+            sockets["KeepAliveSeconds"]);
+  EXPECT_EQ(Parse(R"({"Value": true, "Source": "Configuration"})"), sockets["TcpNoDelay"]);
+  EXPECT_EQ(Parse(R"({"Value": true, "Source": "Default"})"), sockets["TcpQuickAck"]);
+
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    EXPECT_EQ(key.name != PRESET, sources[key.section].isMember(key.name)) << key.GetPath();
   }
 }

@@ -2,54 +2,93 @@
 #include "Tuning/TuningStore.h"
 
 #include "Threads.h"
-#include "Tuning/FilePersistence.h"
 #include "Tuning/JsonValues.h"
 #include "Tuning/TuningReader.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <stdexcept>
 #include <thread>
 
 using namespace OrthancPerf;
 
 namespace
 {
-  // Keeps what it was told. The store serializes the calls.
-  class Recorder
+  using WallTime = std::chrono::system_clock::time_point;
+
+  // What has Load() and Save()
+  template <typename Persistence>
+  TuningPersistence Use(Persistence& persistence)
   {
-  public:
-    TuningObserver GetObserver()
+    return {[&persistence] { return persistence.Load(); },
+            [&persistence](const std::string& text)
+            {
+              persistence.Save(text);
+            }};
+  }
+
+  // Orthanc's database, which may not answer
+  struct Database
+  {
+    std::optional<std::string> Load() const
     {
-      return [this](const Tuning& tuning)
+      RequireAnswer();
+      return saved;
+    }
+
+    void Save(const std::string& text)
+    {
+      RequireAnswer();
+      (text.empty() ? clears : saves)++;
+      saved = text.empty() ? std::nullopt : std::make_optional(text);
+    }
+
+    void RequireAnswer() const
+    {
+      if (isBroken)
       {
-        seen_.push_back(tuning);
-      };
+        throw std::runtime_error("no such table");
+      }
     }
 
-    const std::vector<Tuning>& GetSeen() const
-    {
-      return seen_;
-    }
-
-  private:
-    std::vector<Tuning> seen_;
+    std::optional<std::string> saved;
+    bool isBroken = false;
+    int saves = 0;
+    int clears = 0;
   };
 
   class TuningStoreTest : public ::testing::Test
   {
   protected:
-    FilePersistence MakeBrokenPersistence() const
+    // Keeps what it is told. The store serializes the calls.
+    TuningObserver MakeObserver()
     {
-      return FilePersistence(folder_.GetPath() / "missing" / "tuning.json");
+      return [this](const Tuning& tuning)
+      {
+        told_.push_back(tuning);
+      };
     }
 
-    TemporaryFolder folder_;
-    FilePersistence persistence_{folder_.GetPath() / "tuning.json"};
-    Recorder recorder_;
+    // A server before this one had saved a change
+    void SaveBefore(const std::string& patch)
+    {
+      TuningStore(Tuning(), Use(database_), {}).Merge(Parse(patch));
+    }
+
+    static bool IsStock(const TuningStore& store)
+    {
+      return FindPreset(store.Get()->dicomSockets) == SocketPreset::Stock;
+    }
+
+    Database database_;
+    std::vector<Tuning> told_;
   };
 
   const char* const STOCK = R"({"DicomSockets": {"Preset": "stock"}})";
+  const char* const DELAYED = R"({"DicomSockets": {"TcpNoDelay": false}})";
+  const char* const VERIFY = R"({"IngestTranscoding": {"Verify": true}})";
 }
 
 // Saving may take as long as a database hangs
@@ -57,39 +96,36 @@ TEST_F(TuningStoreTest, AChangeIsLoggedOnceItIsInForceAndBeforeItIsSaved)
 {
   std::unique_ptr<TuningStore> store;
   int told = 0;
-  store = std::make_unique<TuningStore>(
-      Tuning(), Use(persistence_), TuningObserver(), TuningCheck(),
-      [&](const std::string&)
-      {
-        told++;
-        EXPECT_EQ(told == 1, FindPreset(store->Get()->dicomSockets) == SocketPreset::Stock);
-        EXPECT_EQ(told == 2, persistence_.Load().has_value());  // as it was before this change
-      });
+  store = std::make_unique<TuningStore>(Tuning(), Use(database_), TuningObserver(), TuningCheck(),
+                                        [&](const std::string&)
+                                        {
+                                          told++;
+                                          EXPECT_EQ(told == 1, IsStock(*store));
+                                          EXPECT_EQ(told == 2, database_.saved.has_value());
+                                        });
   store->Merge(Parse(STOCK));
   store->Merge(Parse(STOCK));  // nothing new
   store->Reset();
   EXPECT_EQ(2, told);
-  EXPECT_FALSE(persistence_.Load().has_value());
+  EXPECT_FALSE(database_.saved.has_value());
 }
 
 TEST_F(TuningStoreTest, MergesAndTellsAndAResetReturnsToTheConfiguration)
 {
-  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
+  TuningStore store(Tuning(), Use(database_), MakeObserver());
   store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
   EXPECT_EQ(outcome.tuning, store.Get());
   EXPECT_TRUE(outcome.warnings.empty());
   EXPECT_EQ(Tuning(), *store.Reset().tuning);
-  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning, Tuning()}), recorder_.GetSeen());
-  EXPECT_EQ(std::nullopt, persistence_.Load());
+  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning, Tuning()}), told_);
+  EXPECT_EQ(std::nullopt, database_.saved);
 }
 
 TEST_F(TuningStoreTest, BadInputChangesNothing)
 {
-  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
-  store.Announce();
-  const auto before = store.Get();
+  TuningStore store(Tuning(), Use(database_), MakeObserver());
 
   for (const char* patch :
        {R"({"DicomSockets": {"TcpNoDelay": false, "TcpQuickAck": 0}})",
@@ -99,10 +135,10 @@ TEST_F(TuningStoreTest, BadInputChangesNothing)
     EXPECT_THROW(store.Merge(Parse(patch)), SettingError) << patch;
   }
 
-  EXPECT_EQ(before, store.Get());
+  EXPECT_EQ(Tuning(), *store.Get());
   EXPECT_TRUE(store.GetOverrides().empty());
-  EXPECT_EQ(1u, recorder_.GetSeen().size());
-  EXPECT_EQ(0, persistence_.CountSaves());
+  EXPECT_TRUE(told_.empty());
+  EXPECT_EQ(0, database_.saves);
 }
 
 TEST_F(TuningStoreTest, NullTakesAKeyASectionOrAPresetBackToTheConfiguration)
@@ -114,6 +150,7 @@ TEST_F(TuningStoreTest, NullTakesAKeyASectionOrAPresetBackToTheConfiguration)
   for (const char* reset : {R"({"DicomSockets": null})", R"({"DicomSockets": {"Preset": null}})"})
   {
     TuningStore store(configured, std::nullopt, {});
+    EXPECT_TRUE(store.Load().warnings.empty());  // there is nothing to load
     store.Merge(Parse(STOCK));
     store.Merge(Parse(reset));
     EXPECT_EQ(configured, *store.Get()) << reset;
@@ -126,83 +163,55 @@ TEST_F(TuningStoreTest, NullTakesAKeyASectionOrAPresetBackToTheConfiguration)
   }
 }
 
-TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
+TEST_F(TuningStoreTest, WhatIsInForceAlreadyIsNeitherToldNorSavedAgain)
 {
+  TuningStore store(Tuning(), Use(database_), MakeObserver());
+  store.Merge(Parse("{}"));
+  EXPECT_EQ(0, database_.saves + database_.clears);
+
   for (const char* patch :
-       {"{}", STOCK, R"({"DicomSockets": {"SendBuffer": 123456, "CongestionControl": "bbr"}})"})
+       {STOCK, R"({"DicomSockets": {"SendBuffer": 123456, "CongestionControl": "bbr"}})"})
   {
-    Recorder recorder;
-    TuningStore store(Tuning(), std::nullopt, recorder.GetObserver());
-    store.Announce();
+    told_.clear();
+    database_.saves = 0;
     store.Merge(Parse(patch));
+    store.Merge(Parse(patch));
+    EXPECT_EQ(1, database_.saves);
     const Tuning before = *store.Get();
-    const std::size_t told = recorder.GetSeen().size();
     store.Merge(ToJson(before));
-    EXPECT_EQ(before, *store.Get()) << patch;
-    EXPECT_EQ(told, recorder.GetSeen().size()) << patch;
+    EXPECT_EQ(std::vector<Tuning>({before}), told_) << patch;
   }
+
+  store.Merge(Parse(R"({"DicomSockets": null, "IngestTranscoding": null, "Memory": null,
+                        "Answers": null, "Storage": null})"));
+  EXPECT_EQ(1, database_.clears);
 }
 
 TEST_F(TuningStoreTest, ChangesSurviveARestart)
 {
-  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
-
+  SaveBefore(STOCK);
   Tuning configured;
   configured.ingestTranscoding.verify = true;
-  TuningStore store(configured, Use(persistence_), recorder_.GetObserver());
-  store.Announce();
+  TuningStore store(configured, Use(database_), MakeObserver());
   EXPECT_EQ(configured, *store.Get());
-
-  const TuningOutcome outcome = store.Load();
-  EXPECT_TRUE(outcome.warnings.empty());
-  EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
-  EXPECT_TRUE(outcome.tuning->ingestTranscoding.verify);
-  EXPECT_EQ(2u, recorder_.GetSeen().size());
-
-  store.Load();
-  EXPECT_EQ(2u, recorder_.GetSeen().size());
-}
-
-TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
-{
-  TuningStore store(Tuning(), std::nullopt, {});
   EXPECT_TRUE(store.Load().warnings.empty());
-  EXPECT_EQ(Tuning(), *store.Get());
-}
-
-TEST_F(TuningStoreTest, AChangeBeforeLoadKeepsWhatWasSaved)
-{
-  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
-
-  TuningStore store(Tuning(), Use(persistence_), {});
-  store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})"));
-  store.Load();
-  EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
+  EXPECT_TRUE(IsStock(store));
   EXPECT_TRUE(store.Get()->ingestTranscoding.verify);
-}
-
-TEST_F(TuningStoreTest, AResetBeforeLoadClearsWhatWasSaved)
-{
-  TuningStore(Tuning(), Use(persistence_), {}).Merge(Parse(STOCK));
-
-  TuningStore store(Tuning(), Use(persistence_), {});
-  store.Reset();
   store.Load();
-  EXPECT_EQ(Tuning(), *store.Get());
-  EXPECT_EQ(std::nullopt, persistence_.Load());
-}
+  EXPECT_EQ(1u, told_.size());
 
-TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
-{
-  TuningStore store(Tuning(), Use(persistence_), {});
-  store.Merge(Parse("{}"));
-  EXPECT_EQ(0, persistence_.CountSaves() + persistence_.CountClears());
-  store.Merge(Parse(STOCK));
-  store.Merge(Parse(STOCK));
-  EXPECT_EQ(1, persistence_.CountSaves());
-  store.Merge(Parse(R"({"DicomSockets": null})"));
-  EXPECT_EQ(1, persistence_.CountSaves());
-  EXPECT_EQ(1, persistence_.CountClears());
+  // Also if they are loaded after a change, but not after a reset
+  TuningStore early(Tuning(), Use(database_), {});
+  early.Merge(Parse(VERIFY));
+  early.Load();
+  EXPECT_TRUE(IsStock(early));
+  EXPECT_TRUE(early.Get()->ingestTranscoding.verify);
+
+  TuningStore reset(Tuning(), Use(database_), {});
+  reset.Reset();
+  reset.Load();
+  EXPECT_EQ(Tuning(), *reset.Get());
+  EXPECT_EQ(std::nullopt, database_.saved);
 }
 
 TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
@@ -210,26 +219,24 @@ TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
   for (const char* text : {"{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
                            R"({"DicomSockets": "stock"})"})
   {
-    persistence_.Save(text);
-    Recorder recorder;
-    TuningStore store(Tuning(), Use(persistence_), recorder.GetObserver());
-    store.Announce();
+    database_.saved = text;
+    TuningStore store(Tuning(), Use(database_), MakeObserver());
     const TuningOutcome outcome = store.Load();
     EXPECT_EQ(1u, outcome.warnings.size()) << text;
     EXPECT_EQ(Tuning(), *outcome.tuning) << text;
-    EXPECT_EQ(1u, recorder.GetSeen().size()) << text;
-    EXPECT_EQ(text, persistence_.Load());
+    EXPECT_TRUE(told_.empty()) << text;
+    EXPECT_EQ(text, database_.saved);
 
     EXPECT_TRUE(store.Reset().warnings.empty());
-    EXPECT_EQ(std::nullopt, persistence_.Load());
+    EXPECT_EQ(std::nullopt, database_.saved);
   }
 }
 
 TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
 {
-  persistence_.Save(R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
-                       "Memory": {"IngestBudget": "25%"}, "DicomSockets": 7})");
-  TuningStore store(Tuning(), Use(persistence_), {});
+  database_.saved = R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
+                       "Memory": {"IngestBudget": "25%"}, "DicomSockets": 7})";
+  TuningStore store(Tuning(), Use(database_), {});
   const TuningOutcome outcome = store.Load();
   ASSERT_EQ(2u, outcome.warnings.size());
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("SavedTuning.DicomSockets is 7"));
@@ -237,81 +244,40 @@ TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
             outcome.warnings[1].find("SavedTuning.IngestTranscoding.Engine is \"quantum\""));
   EXPECT_TRUE(outcome.tuning->ingestTranscoding.verify);
   EXPECT_EQ("25%", ToJson(*outcome.tuning)["Memory"]["IngestBudget"].asString());
+  EXPECT_FALSE(store.IsUnsaved());  // as nobody has changed it
 
   store.Merge(Parse(STOCK));
-  EXPECT_EQ("25%", Parse(*persistence_.Load())["Memory"]["IngestBudget"].asString());
+  EXPECT_EQ("25%", Parse(*database_.saved)["Memory"]["IngestBudget"].asString());
 }
 
-TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
+TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndUnsavedUntilOneIsSaved)
 {
-  const std::filesystem::path gone = folder_.GetPath() / "gone";
-  std::filesystem::create_directory(gone);
-  FilePersistence persistence(gone / "tuning.json");
-  TuningStore store(Tuning(), Use(persistence), recorder_.GetObserver());
-  store.Announce();
+  TuningStore store(Tuning(), Use(database_), MakeObserver());
   EXPECT_TRUE(store.Load().warnings.empty());
-  std::filesystem::remove_all(gone);
-
+  EXPECT_FALSE(store.IsUnsaved());
+  database_.isBroken = true;
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   ASSERT_EQ(1u, outcome.warnings.size());
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("could not be saved"));
-  EXPECT_NE(std::string::npos, outcome.warnings[0].find("no such folder"));
-  EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
-  EXPECT_EQ(2u, recorder_.GetSeen().size());
-}
-
-TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
-{
-  const std::filesystem::path later = folder_.GetPath() / "later";
-  std::filesystem::create_directory(later);
-  FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), Use(persistence), {});
-  store.Load();
-  EXPECT_FALSE(store.IsUnsaved());
-  std::filesystem::remove_all(later);
-  EXPECT_FALSE(store.Merge(Parse(STOCK)).warnings.empty());
+  EXPECT_NE(std::string::npos, outcome.warnings[0].find("no such table"));
+  EXPECT_TRUE(IsStock(store));
+  EXPECT_EQ(1u, told_.size());
   EXPECT_TRUE(store.IsUnsaved());
   EXPECT_THROW(store.Merge(Parse("[]")), SettingError);
   EXPECT_TRUE(store.IsUnsaved());
 
-  std::filesystem::create_directory(later);
+  database_.isBroken = false;
   EXPECT_TRUE(store.Merge(Parse("{}")).warnings.empty());
   EXPECT_TRUE(store.IsUnsaved());
   EXPECT_TRUE(store.Merge(Parse(STOCK)).warnings.empty());
   EXPECT_FALSE(store.IsUnsaved());
-  EXPECT_EQ(1, persistence.CountSaves());
+  EXPECT_EQ(1, database_.saves);
 
-  std::filesystem::remove_all(later);
+  database_.isBroken = true;
   store.Reset();
   EXPECT_TRUE(store.IsUnsaved());
-  std::filesystem::create_directory(later);
+  database_.isBroken = false;
   store.Reset();
-  EXPECT_FALSE(store.IsUnsaved());
-}
-
-TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
-{
-  struct Persistence
-  {
-    std::optional<std::string> Load()
-    {
-      return std::nullopt;
-    }
-
-    void Save(const std::string&)
-    {
-      wasUnsaved = store->IsUnsaved();
-    }
-
-    const TuningStore* store = nullptr;
-    bool wasUnsaved = false;
-  };
-
-  Persistence persistence;
-  TuningStore store(Tuning(), Use(persistence), {});
-  persistence.store = &store;
-  store.Merge(Parse(STOCK));
-  EXPECT_TRUE(persistence.wasUnsaved);
   EXPECT_FALSE(store.IsUnsaved());
 }
 
@@ -354,6 +320,7 @@ TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
                     });
   std::thread first([&] { store.Merge(Parse(STOCK)); });
   persistence.began.get_future().wait();
+  EXPECT_TRUE(store.IsUnsaved());
 
   std::thread second([&] { store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 71}})")); });
   inForce.get_future().wait();
@@ -368,73 +335,37 @@ TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
   EXPECT_NE(std::string::npos, persistence.saved.find("TcpNoDelay"));
 }
 
-TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
+TEST_F(TuningStoreTest, NothingIsChangedUntilTheSavedIsLoadedButAResetTakesBackAll)
 {
-  // Not what is saved from now on, as a key is unknown here
-  persistence_.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
-  TuningStore unknown(Tuning(), Use(persistence_), {});
-  EXPECT_FALSE(unknown.Load().warnings.empty());
-  EXPECT_FALSE(unknown.IsUnsaved());
-
-  FilePersistence broken = MakeBrokenPersistence();
-  TuningStore unread(Tuning(), Use(broken), {});
-  EXPECT_FALSE(unread.Load().warnings.empty());
-  EXPECT_FALSE(unread.IsUnsaved());
-}
-
-TEST_F(TuningStoreTest, NothingIsChangedUntilTheSavedIsLoaded)
-{
-  const std::filesystem::path later = folder_.GetPath() / "later";
-  FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), Use(persistence), {});
+  database_.saved = DELAYED;
+  database_.isBroken = true;
+  TuningStore store(Tuning(), Use(database_), {});
   EXPECT_EQ(1u, store.Load().warnings.size());
   EXPECT_THROW(store.Merge(Parse(STOCK)), std::runtime_error);
   EXPECT_EQ(Tuning(), *store.Merge(Parse("{}")).tuning);
   EXPECT_FALSE(store.IsLoaded());
   EXPECT_FALSE(store.IsUnsaved());
   EXPECT_EQ(Tuning(), *store.Get());
+  TuningStore reset(Tuning(), Use(database_), {});
+  reset.Reset();
+  EXPECT_TRUE(reset.IsUnsaved());
 
-  std::filesystem::create_directory(later);
-  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false}})");
+  database_.isBroken = false;
   EXPECT_TRUE(store.Load().warnings.empty());
   EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
-  EXPECT_TRUE(store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})")).warnings.empty());
-  EXPECT_EQ(Parse(R"({"DicomSockets": {"TcpNoDelay": false},
-                      "IngestTranscoding": {"Verify": true}})"),
-            Parse(*persistence.Load()));
-}
-
-TEST_F(TuningStoreTest, AResetBeforeTheSavedCanBeLoadedTakesBackAll)
-{
-  const std::filesystem::path later = folder_.GetPath() / "later";
-  FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), Use(persistence), {});
-  store.Reset();
-  EXPECT_TRUE(store.IsUnsaved());
-
-  std::filesystem::create_directory(later);
-  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false}})");
-  EXPECT_TRUE(store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})")).warnings.empty());
-  EXPECT_EQ(Parse(R"({"IngestTranscoding": {"Verify": true}})"), Parse(*persistence.Load()));
+  EXPECT_TRUE(store.Merge(Parse(VERIFY)).warnings.empty());
+  EXPECT_EQ(MergeJson(Parse(DELAYED), Parse(VERIFY)), Parse(*database_.saved));
+  EXPECT_TRUE(reset.Merge(Parse(VERIFY)).warnings.empty());
+  EXPECT_EQ(Parse(VERIFY), Parse(*database_.saved));
 }
 
 TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
 {
-  const std::vector<std::string> patches = {
-      R"({"DicomSockets": {"TcpNoDelay": false}})",
-      R"({"DicomSockets": {"TcpQuickAck": false}})",
-      R"({"DicomSockets": {"ReceiveBuffer": 65536}})",
-      R"({"DicomSockets": {"SendBuffer": 65537}})",
-      R"({"DicomSockets": {"KeepAliveSeconds": 9}})",
-      R"({"IngestTranscoding": {"Engine": "native"}})",
-      R"({"IngestTranscoding": {"Verify": true}})",
-      R"({"IngestTranscoding": {"LossyQuality": 50}})",
-      R"({"IngestTranscoding": {"OfCompressed": true}})",
-      R"({"IngestTranscoding": {"OrthancTranscoding": true}})",
-  };
-
-  TuningStore store(Tuning(), Use(persistence_), recorder_.GetObserver());
-  store.Announce();
+  const std::vector<std::string> patches = {DELAYED,
+                                            R"({"DicomSockets": {"ReceiveBuffer": 65536}})",
+                                            R"({"DicomSockets": {"KeepAliveSeconds": 9}})", VERIFY,
+                                            R"({"IngestTranscoding": {"Engine": "native"}})"};
+  TuningStore store(Tuning(), Use(database_), MakeObserver());
   RunOnThreads(static_cast<int>(patches.size()),
                [&](int patch)
                {
@@ -444,7 +375,6 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
                    EXPECT_NE(nullptr, store.Get());
                  }
                });
-
   Tuning expected;
 
   for (const std::string& patch : patches)
@@ -453,30 +383,83 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
   }
 
   EXPECT_EQ(expected, *store.Get());
-  EXPECT_EQ(expected, recorder_.GetSeen().back());
-  EXPECT_EQ(1 + patches.size(), recorder_.GetSeen().size());
+  EXPECT_EQ(expected, told_.back());
+  EXPECT_EQ(patches.size(), told_.size());
 
-  TuningStore restarted(Tuning(), Use(persistence_), {});
+  TuningStore restarted(Tuning(), Use(database_), {});
   EXPECT_EQ(expected, *restarted.Load().tuning);
 }
 
-TEST_F(TuningStoreTest, ReadersSeeTheDocumentBeforeOrAfterAChangeOnly)
+TEST_F(TuningStoreTest, AChangeIsTheKeysThatAreDifferentNowAndTakenBackByAPatch)
 {
-  TuningStore store(Tuning(), std::nullopt, {});
-  std::thread writer(
-      [&store]
-      {
-        for (int i = 0; i < 300; i++)
-        {
-          store.Merge(Parse(STOCK));
-          store.Reset();
-        }
-      });
+  const WallTime now(std::chrono::seconds(1'800'000'000));
+  TuningStore store(Tuning(), std::nullopt, {}, {}, {}, [now] { return now; });
+  store.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": true}})"));  // as it is
+  EXPECT_TRUE(store.GetChanges({}).empty());
 
-  for (int i = 0; i < 3000; i++)
+  store.Merge(MergeJson(Parse(DELAYED), Parse(VERIFY)));
+  ASSERT_EQ(1U, store.GetChanges({}).size());
+  const TuningChange change = store.GetChanges({})[0];
+  EXPECT_EQ(now, change.time);
+  EXPECT_EQ(Parse(R"({"DicomSockets": {"Preset": "custom", "TcpNoDelay": false},
+                      "IngestTranscoding": {"Verify": true}})"),
+            change.change);
+  EXPECT_EQ(Parse(R"({"DicomSockets": {"TcpNoDelay": true},
+                      "IngestTranscoding": {"Verify": false}})"),
+            change.undo);
+  EXPECT_EQ(Tuning(), *store.Merge(change.undo).tuning);
+}
+
+TEST_F(TuningStoreTest, TheLogSaysInOneLineWhoChangedWhatAndTheLatestChangesAreKept)
+{
+  WallTime now;
+  std::vector<std::string> log;
+  TuningStore store(
+      Tuning(), std::nullopt, {}, {}, [&log](const std::string& line) { log.push_back(line); },
+      [&now] { return now += std::chrono::seconds(1); });
+  const TuningAuthor authors[] = {{"alice", "10.0.0.5"}, {"", "10.0.0.6"}, {"", ""}};
+
+  for (std::size_t i = 0; i < TuningStore::MAXIMUM_CHANGES; i++)
   {
-    EXPECT_NE(SocketPreset::Custom, FindPreset(store.Get()->dicomSockets));
+    store.Merge(Parse(DELAYED), authors[i % 3]);
+    store.Reset();
   }
 
-  writer.join();
+  const std::string what = R"({"DicomSockets":{"Preset":"custom","TcpNoDelay":false}})";
+  EXPECT_EQ("the tuning was changed by the user \"alice\" from 10.0.0.5: " + what, log[0]);
+  EXPECT_EQ("the tuning was changed by 10.0.0.6: " + what, log[2]);
+  EXPECT_EQ("the tuning was changed from inside Orthanc, by a script or another plugin: " + what,
+            log[4]);
+  ASSERT_EQ(TuningStore::MAXIMUM_CHANGES, store.GetChanges({}).size());
+  EXPECT_EQ(now, store.GetChanges({}).back().time);
+  EXPECT_EQ(2U, store.GetChanges(now - std::chrono::seconds(1)).size());
+}
+
+TEST_F(TuningStoreTest, ChangesAreNotedInTheOrderInWhichTheyCameIntoForce)
+{
+  const auto keepAlive = [](int seconds)
+  {
+    return Parse(R"({"DicomSockets": {"KeepAliveSeconds": )" + std::to_string(seconds) + "}}");
+  };
+  std::unique_ptr<TuningStore> store;
+  std::future<void> other;
+  std::atomic<bool> isNoted = false;
+  store = std::make_unique<TuningStore>(Tuning(), std::nullopt, TuningObserver(), TuningCheck(),
+                                        [&](const std::string&)
+                                        {
+                                          if (!isNoted.exchange(true))
+                                          {
+                                            // Time enough to overtake the first one, were it let to
+                                            other = std::async(std::launch::async, [&]
+                                                               { store->Merge(keepAlive(72)); });
+                                            other.wait_for(std::chrono::milliseconds(200));
+                                          }
+                                        });
+  store->Merge(keepAlive(71));
+  other.get();
+
+  const std::vector<TuningChange> noted = store->GetChanges({});
+  ASSERT_EQ(2U, noted.size());
+  EXPECT_EQ(71, noted[0].change["DicomSockets"]["KeepAliveSeconds"].asInt());
+  EXPECT_EQ(72, noted[1].change["DicomSockets"]["KeepAliveSeconds"].asInt());
 }

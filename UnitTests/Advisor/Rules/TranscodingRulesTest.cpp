@@ -60,10 +60,7 @@ namespace OrthancPerf
   TEST_F(TranscodingRuleTest, ProposesAutoWhereAnotherEngineIsFaster)
   {
     SetTraffic(MakeTranscoded(10));
-    const Finding finding = Judge("transcoding");
-    EXPECT_EQ("transcoding", finding.id);
-    EXPECT_NEAR(2 / 3.0, finding.evidence["TranscodeShare"].asDouble(), 1e-6);
-    EXPECT_NEAR(50e6, finding.evidence["Rate"].asDouble(), 1);
+    const Finding finding = Judge("transcoding", {{"TranscodeShare", 2 / 3.0}, {"Rate", 50e6}});
     EXPECT_EQ("native", finding.evidence["FasterEngine"].asString());
     EXPECT_EQ(EngineChoice::Automatic, Apply(finding).ingestTranscoding.engine)
         << "which asks others for what that one does not cover";
@@ -87,24 +84,19 @@ namespace OrthancPerf
                   [this] { evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic; });
   }
 
-  TEST_F(SwitchedOffEngineRuleTest, NamesEachWithItsReason)
+  TEST_F(SwitchedOffEngineRuleTest, NamesEachWithItsReasonOnceItWasTested)
   {
-    const Finding finding = Judge("engine-switched-off");
-    EXPECT_EQ("engine-switched-off", finding.id);
+    Finding finding = Judge("engine-switched-off");
     EXPECT_EQ(1U, finding.evidence.size());
     EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm JPEGLSLossless"].asString());
-  }
 
-  TEST_F(SwitchedOffEngineRuleTest, NamesAnEngineThatIsNotAvailableOnceItWasTested)
-  {
     EngineVerdict& verdict = evidence_.engines[0];
     verdict = {
         "gdcm", false, false, "not tested yet", {{JPEG_LS, SyntaxVerdict::State::Untested, ""}}};
     EXPECT_FALSE(IsFound("engine-switched-off"));
-
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
-    const Finding finding = Judge("engine-switched-off");
+    finding = Judge("engine-switched-off");
     EXPECT_EQ("Transcoding engines are switched off: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }

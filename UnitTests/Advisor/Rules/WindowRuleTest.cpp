@@ -26,6 +26,20 @@ namespace OrthancPerf
     class WindowRuleTest : public RuleTest
     {
     protected:
+      void FixBuffers(std::uint32_t size)
+      {
+        evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(size);
+        evidence_.tuning.dicomSockets.sendBuffer = SocketBuffer::MakeFixed(size);
+      }
+
+      Finding JudgeSetBy(const std::string& limit,
+                         const std::vector<std::pair<const char*, double>>& figures) const
+      {
+        Finding finding = Judge("window", figures);
+        EXPECT_EQ(limit, finding.evidence["SetBy"].asString());
+        return finding;
+      }
+
       bool IsSetBy(const std::string& limit) const
       {
         const std::vector<Finding> findings = JudgeAll("window");
@@ -39,32 +53,7 @@ namespace OrthancPerf
       {
         ExpectNot([&] { return IsSetBy(limit); }, name, set);
       }
-    };
 
-    class TuningWindowTest : public WindowRuleTest
-    {
-    protected:
-      TuningWindowTest()
-      {
-        evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
-        evidence_.tuning.dicomSockets.sendBuffer = SocketBuffer::MakeFixed(65536);
-      }
-    };
-
-    class KernelWindowTest : public WindowRuleTest
-    {
-    protected:
-      KernelWindowTest()
-      {
-        evidence_.facts.kernel = {212'992, 212'992, 400'000};
-      }
-    };
-
-    using PeerSendBufferTest = WindowRuleTest;
-
-    class PeerReceiveBufferTest : public WindowRuleTest
-    {
-    protected:
       PeerEvidence& AddReceiver(double busy, double limited, int count = MANY)
       {
         Sample sample;
@@ -76,37 +65,41 @@ namespace OrthancPerf
         peer.tcp->receiveWindowLimited = ToDuration(Milliseconds(limited));
         return peer;
       }
+
+      const KernelLimits limits_ = {212'992, 212'992, 400'000};
     };
   }
 
-  TEST_F(TuningWindowTest, ComparesTheRateWithWindowOverRoundTrip)
+  TEST_F(WindowRuleTest, AFixedBufferIsComparedWithRateTimesRoundTrip)
   {
+    FixBuffers(65536);
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    const Finding finding = Judge("window");
-
-    EXPECT_EQ("Tuning", finding.evidence["SetBy"].asString());
-    EXPECT_DOUBLE_EQ(65536, finding.evidence["Window"].asDouble());
-    EXPECT_NEAR(0.050, finding.evidence["RoundTrip"].asDouble(), 1e-6);
-    EXPECT_NEAR(65536 / 0.050, finding.evidence["WindowLimit"].asDouble(), 1);
-    EXPECT_NEAR(500'000 / 0.450, finding.evidence["Rate"].asDouble(), 1);
-    // Two round trips instead of nine
-    EXPECT_NEAR(502.0 / (502 - 350), *finding.cost.gain, 1e-2);
-
+    Finding finding = JudgeSetBy("Tuning", {{"Window", 65536},
+                                            {"RoundTrip", 0.050},
+                                            {"WindowLimit", 65536 / 0.050},
+                                            {"Rate", 500'000 / 0.450}});
+    EXPECT_NEAR(502.0 / (502 - 350), *finding.cost.gain, 1e-2);  // two round trips instead of nine
     const Tuning applied = Apply(finding);
     EXPECT_EQ(SocketBuffer(), applied.dicomSockets.receiveBuffer);
     EXPECT_EQ(SocketBuffer::MakeFixed(65536), applied.dicomSockets.sendBuffer);
-  }
 
-  TEST_F(TuningWindowTest, LooksAtTheSendBufferWhenOrthancSends)
-  {
+    evidence_.peers.clear();
     SetTcp(AddPeer(MakeDistant(Phase::Send), MANY, Direction::Send), 50, 65536);
-    const Finding finding = Judge("window");
+    finding = Judge("window");
     EXPECT_EQ("window-sending", finding.id);
     EXPECT_EQ(SocketBuffer(), Apply(finding).dicomSockets.sendBuffer);
+
+    evidence_.peers.clear();  // of a larger one, what the kernel allows counts
+    evidence_.facts.kernel = limits_;
+    FixBuffers(4'000'000);
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    EXPECT_EQ(SocketBuffer(),
+              Apply(JudgeSetBy("Tuning", {{"Window", 212'992}})).dicomSockets.receiveBuffer);
   }
 
-  TEST_F(TuningWindowTest, ABufferThatIsNotFixedOrFilledIsNotTheLimit)
+  TEST_F(WindowRuleTest, ABufferThatIsNotFixedOrFilledIsNotTheLimit)
   {
+    FixBuffers(65536);
     ExpectNotSetBy("Tuning", "too few instances",
                    [this] { SetTcp(AddPeer(MakeDistant(), FEW), 50, 65536); });
     ExpectNotSetBy("Tuning", "a local network",
@@ -114,57 +107,21 @@ namespace OrthancPerf
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
     ExpectNotSetBy("Tuning", "chosen by the kernel",
                    [this] { evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer(); });
-    ExpectNotSetBy("Tuning", "not filled",
-                   [this] {
-                     evidence_.tuning.dicomSockets.receiveBuffer =
-                         SocketBuffer::MakeFixed(1'000'000);
-                   });
+    ExpectNotSetBy("Tuning", "not filled", [this] { FixBuffers(1'000'000); });
   }
 
-  TEST_F(KernelWindowTest, AFixedBufferIsWhatTheKernelAllowsOfIt)
+  TEST_F(WindowRuleTest, TheSysctlThatEndsAutotuningIsNamedOnceTheWindowIsAtItsEnd)
   {
-    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
-    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(4'000'000);
-    const Finding finding = Judge("window");
-
-    EXPECT_EQ("Tuning", finding.evidence["SetBy"].asString());
-    EXPECT_DOUBLE_EQ(212'992, finding.evidence["Window"].asDouble());
-    EXPECT_EQ(SocketBuffer(), Apply(finding).dicomSockets.receiveBuffer);
-  }
-
-  TEST_F(KernelWindowTest, NamesTheSysctlThatEndsAutotuning)
-  {
-    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
-    const Finding finding = Judge("window");
-    EXPECT_EQ("net.ipv4.tcp_rmem", finding.evidence["Sysctl"].asString());
-    EXPECT_NEAR(2e6, finding.evidence["WindowLimit"].asDouble(), 1);
-    EXPECT_NEAR(500'000 / 0.3, finding.evidence["Rate"].asDouble(), 1);
-  }
-
-  TEST_F(KernelWindowTest, AWindowThatMayStillGrowOrWhoseLimitIsNotKnownIsNotAtItsEnd)
-  {
+    evidence_.facts.kernel = limits_;
     ExpectNotSetBy("Kernel", "may grow",
                    [this] { SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 120'000); });
-    ExpectNotSetBy("Kernel", "not known",
-                   [this]
-                   {
-                     SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
-                     evidence_.facts.kernel = {};
-                   });
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    ExpectNotSetBy("Kernel", "not known", [this] { evidence_.facts.kernel = {}; });
+    const Finding finding = JudgeSetBy("Kernel", {{"WindowLimit", 2e6}, {"Rate", 500'000 / 0.3}});
+    EXPECT_EQ("net.ipv4.tcp_rmem", finding.evidence["Sysctl"].asString());
   }
 
-  TEST_F(PeerSendBufferTest, FindsWhatThePeerSendsInARoundTrip)
-  {
-    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
-    const Finding finding = Judge("window");
-    EXPECT_EQ("PeerSendBuffer", finding.evidence["SetBy"].asString());
-    EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
-    EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
-    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
-    EXPECT_EQ("Peer", finding.remedy.kind);
-  }
-
-  TEST_F(PeerSendBufferTest, IsSilentOnASmallWindowOfOursAndSmallInstances)
+  TEST_F(WindowRuleTest, WhatThePeerSendsInARoundTripIsFound)
   {
     ExpectNotSetBy("PeerSendBuffer", "our window",
                    [this] { SetTcp(AddPeer(MakeDistant()), 50, 65536); });
@@ -175,11 +132,15 @@ namespace OrthancPerf
                    [&] { SetTcp(AddPeer(small), 50, 1'000'000); });
 
     SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    const Finding finding = JudgeSetBy("PeerSendBuffer", {{"UnderWay", 500'000 / 9.0}});
+    EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
+    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
+    EXPECT_EQ("Peer", finding.remedy.kind);
     evidence_.memory.waited = 1000;  // not by such images
     EXPECT_TRUE(IsSetBy("PeerSendBuffer"));
   }
 
-  TEST_F(PeerSendBufferTest, IsSilentWhereLargeImagesMayHaveWaitedForMemory)
+  TEST_F(WindowRuleTest, LargeImagesThatMayHaveWaitedForMemoryAreNoSignOfThePeersBuffer)
   {
     Sample sample = MakeDistant();
     sample.size = 5'000'000;
@@ -192,34 +153,24 @@ namespace OrthancPerf
     EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
   }
 
-  TEST_F(PeerReceiveBufferTest, TakesTheKernelsWordForIt)
+  TEST_F(WindowRuleTest, AFullWindowOfThePeerIsFoundWhereTheKernelSaysSo)
   {
+    constexpr const char* LIMIT = "PeerReceiveBuffer";
+    ExpectNotSetBy(LIMIT, "seldom full", [this] { AddReceiver(2000, 200); });
+    ExpectNotSetBy(LIMIT, "the line", [this] { AddReceiver(2000, 100).tcp->sendWindow = 400'000; });
+    ExpectNotSetBy(LIMIT, "too little time", [this] { AddReceiver(200, 190); });
+    ExpectNotSetBy(LIMIT, "too few instances", [this] { AddReceiver(2000, 1500, FEW); });
+    ExpectNotSetBy(LIMIT, "a kernel that does not tell",
+                   [this] { AddReceiver(2000, 1500).tcp->busy.reset(); });
+
     AddReceiver(2000, 1500);
-    const Finding finding = Judge("window");
-    EXPECT_EQ("PeerReceiveBuffer", finding.evidence["SetBy"].asString());
-    EXPECT_NEAR(1.5, finding.evidence["WindowLimited"].asDouble(), 1e-6);
+    const Finding finding = JudgeSetBy(LIMIT, {{"WindowLimited", 1.5}});
     EXPECT_NEAR(0.75, finding.cost.shareOfIngestTime, 1e-6);
     EXPECT_FALSE(finding.cost.gain);  // nobody can tell
     EXPECT_EQ("Peer", finding.remedy.kind);
-  }
 
-  TEST_F(PeerReceiveBufferTest, IsSilentWhereTheKernelDoesNotComplainAndOnTooLittleEvidence)
-  {
-    ExpectNotSetBy("PeerReceiveBuffer", "seldom full", [this] { AddReceiver(2000, 200); });
-    ExpectNotSetBy("PeerReceiveBuffer", "the line",
-                   [this] { AddReceiver(2000, 100).tcp->sendWindow = 400'000; });
-    ExpectNotSetBy("PeerReceiveBuffer", "too little time", [this] { AddReceiver(200, 190); });
-    ExpectNotSetBy("PeerReceiveBuffer", "too few instances",
-                   [this] { AddReceiver(2000, 1500, FEW); });
-    ExpectNotSetBy("PeerReceiveBuffer", "a kernel that does not tell",
-                   [this] { AddReceiver(2000, 1500).tcp->busy.reset(); });
-  }
-
-  TEST_F(PeerReceiveBufferTest, FindsAWindowThatIsFullThoughCongestionControlPaces)
-  {
-    AddReceiver(2000, 400).tcp->sendWindow = 400'000;
-    const Finding finding = Judge("window");
-    EXPECT_EQ(8e6, finding.evidence["WindowLimit"].asDouble());  // 400 kB in 50 ms
-    EXPECT_NEAR(5e6, finding.evidence["Rate"].asDouble(), 1);
+    evidence_.peers.clear();
+    AddReceiver(2000, 400).tcp->sendWindow = 400'000;  // in 50 ms; congestion control paces
+    JudgeSetBy(LIMIT, {{"WindowLimit", 8e6}, {"Rate", 5e6}});
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/JpegLosslessEncoder.h"
+
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/DifferenceCoder.h"
 #include "Transcoding/Native/HuffmanTable.h"
 #include "Transcoding/Native/LosslessJpegDecoder.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <utility>
 
 namespace OrthancPerf
@@ -75,6 +77,35 @@ namespace OrthancPerf
       }
 
       return pixels;
+    }
+
+    // Each category that occurs has a code that begins no other; the one of ones only stays free
+    void ExpectPrefixCode(const HuffmanTable& table, const CategoryCounts& counts)
+    {
+      std::map<std::uint32_t, std::uint32_t> spaces;  // first and last of the codes of 16 bits
+
+      for (std::size_t i = 0; i < CATEGORY_COUNT; i++)
+      {
+        const HuffmanTable::Code& code = table.GetCode(i);
+        ASSERT_EQ(counts[i] > 0, code.length > 0) << i;
+        ASSERT_LE(code.length, 16) << i;
+
+        if (code.length > 0)
+        {
+          const std::uint32_t width = 1U << (16 - code.length);
+          const std::uint32_t first = code.bits * width;
+          EXPECT_TRUE(spaces.emplace(first, first + width - 1).second) << i;
+          EXPECT_LT(code.bits, (1U << code.length) - 1) << i;
+        }
+      }
+
+      std::int64_t last = -1;
+
+      for (const auto& [first, end] : spaces)
+      {
+        EXPECT_LT(last, first);
+        last = end;
+      }
     }
   }
 
@@ -149,6 +180,14 @@ namespace OrthancPerf
     ExpectRoundTrip(FromSamples(samples), 32, 32, 1, 2);
     ExpectRoundTrip(FromSamples({0x8000, 0, 0x8000, 0, 0, 0x8000}), 1, 6, 1, 2);
     ExpectRoundTrip(FromSamples({0}), 1, 1, 1, 2);
+
+    // Bytes of ones get a zero behind them
+    for (std::size_t i = 0; i < samples.size(); i++)
+    {
+      samples[i] = i % 2 == 0 ? 0 : 0x7fff;
+    }
+
+    ExpectRoundTrip(FromSamples(samples), 32, 32, 1, 2);
     ExpectRoundTrip(FromSamples({0xffff, 0, 0x8000}), 1, 1, 3, 2);
   }
 
@@ -179,51 +218,64 @@ namespace OrthancPerf
     ExpectRoundTrip(FromSamples(samples), 1, samples.size(), 1, 2);
   }
 
-  // Bytes of ones get a zero behind them
-  TEST(JpegLosslessEncoder, BytesOfOnesComeBack)
-  {
-    std::vector<std::uint16_t> samples;
-
-    for (std::size_t i = 0; i < 4096; i++)
-    {
-      samples.push_back(static_cast<std::uint16_t>(i % 2 == 0 ? 0 : 0x7fff));
-    }
-
-    ExpectRoundTrip(FromSamples(samples), 64, 64, 1, 2);
-  }
-
-  TEST(JpegLosslessEncoder, PlanarFramesComeBackInterleaved)
+  TEST(JpegLosslessEncoder, PlanarFramesComeBackInterleavedAndComponentsTellTheColourModel)
   {
     for (const std::size_t bytes : {1, 2})
     {
       const std::string planar = Noise(5 * 7 * 3 * bytes, bytes == 1 ? 8 : 13, bytes == 1 ? 8 : 16);
-      RasterFrame frame = MakeFrame(planar, 5, 7, 3, bytes);
-      frame.isPlanar = true;
-      std::string stream;
-      EncodeJpegLossless(frame, stream);
-
       const std::vector<std::uint16_t> source = ToSamples(planar, bytes);
-      const LosslessJpegDecoder decoder(stream);
-      ASSERT_EQ(source.size(), decoder.samples.size());
 
-      for (std::size_t i = 0; i < source.size(); i++)
+      for (const bool isRgb : {true, false})
       {
-        EXPECT_EQ(source[i % 3 * 35 + i / 3], decoder.samples[i]);
+        RasterFrame frame = MakeFrame(planar, 5, 7, 3, bytes);
+        frame.isPlanar = true;
+        frame.isRgb = isRgb;
+        std::string stream;
+        EncodeJpegLossless(frame, stream);
+        const LosslessJpegDecoder decoder(stream);
+        EXPECT_EQ(isRgb ? (std::vector<std::size_t>{'R', 'G', 'B'})
+                        : (std::vector<std::size_t>{1, 2, 3}),
+                  decoder.identifiers);
+        ASSERT_EQ(source.size(), decoder.samples.size());
+
+        for (std::size_t i = 0; i < source.size(); i++)
+        {
+          EXPECT_EQ(source[i % 3 * 35 + i / 3], decoder.samples[i]);
+        }
       }
     }
   }
 
-  TEST(JpegLosslessEncoder, ComponentsTellTheColourModel)
+  TEST(HuffmanTable, FrequentCategoriesHaveShortCodes)
   {
-    const std::string pixels(3, '\0');
-    RasterFrame frame = MakeFrame(pixels, 1, 1, 3, 1);
-    std::string rgb;
-    EncodeJpegLossless(frame, rgb);
-    EXPECT_EQ((std::vector<std::size_t>{'R', 'G', 'B'}), LosslessJpegDecoder(rgb).identifiers);
+    CategoryCounts counts = {};
+    counts[0] = 100;
+    counts[3] = 50;
+    counts[16] = 7;
+    const HuffmanTable table(counts);
+    EXPECT_EQ(1, table.GetCode(0).length);
+    EXPECT_EQ(2, table.GetCode(3).length);
+    EXPECT_EQ(3, table.GetCode(16).length);
+    EXPECT_EQ(100 + 50 * (2 + 3) + 7 * 3u, table.CountBits(counts));
+    ExpectPrefixCode(table, counts);
+  }
 
-    frame.isRgb = false;
-    std::string ybr;
-    EncodeJpegLossless(frame, ybr);
-    EXPECT_EQ((std::vector<std::size_t>{1, 2, 3}), LosslessJpegDecoder(ybr).identifiers);
+  TEST(HuffmanTable, AnyCountsGiveAPrefixCode)
+  {
+    std::uint32_t seed = 1;
+
+    for (int round = 0; round < 2000; round++)
+    {
+      CategoryCounts counts = {};
+
+      for (std::uint64_t& count : counts)
+      {
+        seed = seed * 1664525 + 1013904223;
+        count = (seed >> 30) == 0 ? 0 : seed >> (seed >> 27 & 31);
+      }
+
+      counts[static_cast<std::size_t>(round) % CATEGORY_COUNT]++;
+      ExpectPrefixCode(HuffmanTable(counts), counts);
+    }
   }
 }

@@ -2,17 +2,13 @@
 #pragma once
 
 #include "BuildPaths.h"
-#include "Dicom/DataSetEditor.h"
-#include "Dicom/ElementWriter.h"
+#include "Dicom/EditFile.h"
 #include "Dicom/FrameFragments.h"
-#include "Dicom/PixelElement.h"
-#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Transcoding/Worker/WorkerEngine.h"
 
-#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
@@ -39,8 +35,6 @@ namespace OrthancPerf
   class CodecProgram : public testing::TestWithParam<std::string>
   {
   protected:
-    using Change = std::function<void(DataSetEditor&)>;
-
     static bool IsGdcm()
     {
       return GetParam() == "gdcm";
@@ -88,20 +82,15 @@ namespace OrthancPerf
       return *engine;
     }
 
-    // A deflated file is inflated, as the plugin inflates what an engine has deflated
-    static EngineResult Ask(const std::string& file, const std::string& target,
-                            unsigned int quality = 90)
-    {
-      const ImageDescription image = Describe(file);
-      return image.isDeflated ? GetEngine().Transcode(file.data(), file.size(), {target, quality})
-                              : AskEngine(GetEngine(), image, file, {target, quality});
-    }
-
-    // The same of a process that lives on
+    // By a process that lives on. A deflated file is inflated, as the plugin inflates what an
+    // engine has deflated.
     static EngineResult Try(const std::string& file, const std::string& target,
                             unsigned int quality = 90)
     {
-      EngineResult result = Ask(file, target, quality);
+      const ImageDescription image = DescribeFile(file);
+      EngineResult result = image.isDeflated
+                                ? GetEngine().Transcode(file.data(), file.size(), {target, quality})
+                                : AskEngine(GetEngine(), image, file, {target, quality});
       EXPECT_EQ(result.reason.find("the program "), std::string::npos) << result.reason;
       EXPECT_EQ(result.file.empty(), result.outcome != TranscodingOutcome::Transcoded);
       EXPECT_EQ(result.reason.empty(), result.outcome == TranscodingOutcome::Transcoded);
@@ -136,68 +125,26 @@ namespace OrthancPerf
       EXPECT_NE(ToLabel(Try(file, target).outcome), std::string("transcoded")) << target;
     }
 
-    static ImageDescription Describe(const std::string& file)
-    {
-      return DescribeImage(file.data(), file.size());
-    }
-
     // Without padding
     static std::string GetPixels(const std::string& file)
     {
-      const ImageDescription image = Describe(file);
+      const ImageDescription image = DescribeFile(file);
       return std::string(image.pixelData.substr(0, image.GetNativeSize().value_or(0)));
-    }
-
-    static std::string Edit(const std::string& file, const Change& change)
-    {
-      DataSetEditor editor{ReceivedFile(file)};
-      change(editor);
-      return editor.Write();
-    }
-
-    static std::string MakeNumber(unsigned int number)
-    {
-      std::string value;
-      AppendInteger(value, number, 2);
-      return value;
-    }
-
-    // An item of a sequence, with one element
-    static std::string MakeItem(DicomTag tag, const char* representation, const std::string& value)
-    {
-      std::string content;
-      AppendElement(content, tag, representation, value);
-      std::string item;
-      AppendItem(item, content);
-      return item;
-    }
-
-    static std::string Set(const std::string& file, DicomTag tag, unsigned int number)
-    {
-      return Edit(file, [&](DataSetEditor& editor) { editor.Set(tag, "US", MakeNumber(number)); });
-    }
-
-    static std::string SetPixels(const std::string& file, const std::vector<std::string>& fragments,
-                                 const std::string& offsetTable = "")
-    {
-      return Edit(file, [&](DataSetEditor& editor)
-                  { editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(fragments, offsetTable)); });
     }
 
     // The image in this encapsulated transfer syntax, with that for its Pixel Data
     static std::string MakeEncapsulated(const SampleShape& shape, const std::string& syntax,
                                         const std::vector<std::string>& fragments)
     {
-      return SetPixels(Edit(MakeSampleImage(shape), [&](DataSetEditor& editor)
-                            { editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", syntax); }),
-                       fragments);
+      return SetFragments(SetElement(MakeSampleImage(shape), TAG_TRANSFER_SYNTAX_UID, "UI", syntax),
+                          fragments);
     }
 
     // Samples without any relation, which codecs make larger; of all allocated bits
     static std::string MakeNoise(const SampleShape& shape)
     {
       const std::string file = MakeSampleImage(shape);
-      std::string noise(Describe(file).GetNativeSize().value(), '\0');
+      std::string noise(DescribeFile(file).GetNativeSize().value(), '\0');
       std::uint32_t state = 12345;
 
       for (char& byte : noise)
@@ -206,7 +153,7 @@ namespace OrthancPerf
         byte = static_cast<char>(state >> 24);
       }
 
-      return Edit(file, [&](DataSetEditor& editor) { editor.Set(TAG_PIXEL_DATA, "OW", noise); });
+      return SetElement(file, TAG_PIXEL_DATA, "OW", noise);
     }
 
     // As a fraction of the range
@@ -214,7 +161,9 @@ namespace OrthancPerf
                               unsigned int quality = 90)
     {
       const std::string decoded = Repeat(file, target, quality);
-      return MeasureError(Describe(file), Describe(decoded)).value_or(PixelError{1, 1, 1}).mean;
+      return MeasureError(DescribeFile(file), DescribeFile(decoded))
+          .value_or(PixelError{1, 1, 1})
+          .mean;
     }
   };
 }

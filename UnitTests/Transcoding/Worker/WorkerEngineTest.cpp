@@ -32,17 +32,17 @@ namespace OrthancPerf
     const TranscodingTarget TARGET = {"1.2.840.10008.1.2.4.70", 90};
 
     // Its deeds are listed in TestWorker/Main.cpp
-    class Misbehaving
+    class Misbehaving : public WorkerEngine
     {
     public:
       explicit Misbehaving(std::size_t maximum = 1, const WorkerLimits& limits = {}) :
-        engine_("misbehaving", BuildPaths::GetTestWorker(), maximum, limits)
+        WorkerEngine("misbehaving", BuildPaths::GetTestWorker(), maximum, limits)
       {
       }
 
-      EngineResult Do(const std::string& deed) const
+      EngineResult Do(const std::string& deed, const TranscodingTarget& target = TARGET) const
       {
-        return engine_.Transcode(deed.data(), deed.size(), TARGET);
+        return Transcode(deed.data(), deed.size(), target);
       }
 
       std::string GetReason(const std::string& deed) const
@@ -61,13 +61,11 @@ namespace OrthancPerf
         return result.file;
       }
 
-      const WorkerEngine& GetEngine() const
+      // Of the process that serves the next call
+      pid_t GetPid() const
       {
-        return engine_;
+        return std::stoi("0" + GetFile("pid"));
       }
-
-    private:
-      const WorkerEngine engine_;
     };
 
     // A program of one line, as long as this object
@@ -104,12 +102,6 @@ namespace OrthancPerf
       const std::filesystem::path path_;
     };
 
-    // The one that serves the next call
-    pid_t GetWorker(const WorkerEngine& engine)
-    {
-      return std::stoi("0" + engine.Transcode("pid", 3, TARGET).file);
-    }
-
     // Until the worker is at the deed "hang"
     void WaitUntilHanging(pid_t pid)
     {
@@ -130,11 +122,11 @@ namespace OrthancPerf
     }
 
     // Runs a call that would take 30 s, and "end" once it is under way
-    std::string Interrupt(WorkerEngine& engine, const std::function<void()>& end)
+    std::string Interrupt(const Misbehaving& engine, const std::function<void()>& end)
     {
       EngineResult result;
-      const pid_t pid = GetWorker(engine);
-      std::thread caller([&] { result = engine.Transcode("hang", 4, TARGET); });
+      const pid_t pid = engine.GetPid();
+      std::thread caller([&] { result = engine.Do("hang"); });
       WaitUntilHanging(pid);
       end();
       caller.join();
@@ -173,7 +165,7 @@ namespace OrthancPerf
 
       {
         const NoMemory noMemory;
-        result = misbehaving.GetEngine().Transcode(file.data(), file.size(), TARGET);
+        result = misbehaving.Do(file);
       }
 
       EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
@@ -189,12 +181,12 @@ namespace OrthancPerf
     WorkerLimits limits;
     limits.result = std::uint64_t(1) << 20;
     const Misbehaving misbehaving(1, limits);
-    std::string pid = misbehaving.GetFile("pid");
-    EXPECT_NE(pid, std::to_string(getpid()));
+    pid_t pid = misbehaving.GetPid();
+    EXPECT_NE(pid, getpid());
     const EngineResult declined = misbehaving.Do("decline");
     EXPECT_EQ(declined.outcome, TranscodingOutcome::Declined);
     EXPECT_EQ(declined.reason, "not this one");
-    EXPECT_EQ(misbehaving.GetFile("pid"), pid);
+    EXPECT_EQ(misbehaving.GetPid(), pid);
 
     // It may have failed for want of memory that it keeps itself. No deed is named "": there, the
     // engine breaks its word not to throw.
@@ -211,9 +203,9 @@ namespace OrthancPerf
              {"oversized", "the result would be larger th"}})
     {
       EXPECT_EQ(misbehaving.GetReason(deed).substr(0, reason.size()), reason);
-      const std::string next = misbehaving.GetFile("pid");
+      const pid_t next = misbehaving.GetPid();
       EXPECT_NE(next, pid) << deed.substr(0, 10);
-      EXPECT_NE(0, kill(std::stoi(pid), 0)) << deed.substr(0, 10);
+      EXPECT_FALSE(IsProcess(pid)) << deed.substr(0, 10);
       pid = next;
     }
   }
@@ -272,18 +264,17 @@ namespace OrthancPerf
   TEST(WorkerEngine, AHangingWorkerIsKilledWhenItsTimeIsOver)
   {
     WorkerLimits limits;
-    limits.time = std::chrono::milliseconds(300);
+    limits.time = std::chrono::seconds(1);
     const Misbehaving misbehaving(1, limits);
-    const std::string first = misbehaving.GetFile("pid");
-    EXPECT_EQ(misbehaving.GetReason("hang"), "the program TestWorker did not answer within 300 ms");
-    EXPECT_FALSE(IsProcess(std::stoi(first)));
-    EXPECT_NE(misbehaving.GetFile("pid"), first);
+    const pid_t first = misbehaving.GetPid();
+    EXPECT_EQ(misbehaving.GetReason("hang"), "the program TestWorker did not answer within 1 s");
+    EXPECT_FALSE(IsProcess(first));
+    EXPECT_NE(misbehaving.GetPid(), first);
 
     // Or that of its instance, which comes first
     TranscodingTarget target = TARGET;
     target.deadline = Clock::now() + std::chrono::seconds(1);
-    EXPECT_EQ(Misbehaving().GetEngine().Transcode("hang", 4, target).outcome,
-              TranscodingOutcome::Failed);
+    EXPECT_EQ(Misbehaving().Do("hang", target).outcome, TranscodingOutcome::Failed);
     EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
   }
 
@@ -292,30 +283,25 @@ namespace OrthancPerf
   {
     const Misbehaving misbehaving;
     EXPECT_NE(misbehaving.GetReason("eat"), "");
-    EXPECT_NE(misbehaving.GetFile("pid"), "");
+    EXPECT_GT(misbehaving.GetPid(), 0);
   }
 #endif
 
   TEST(WorkerEngine, AnIdleWorkerKilledFromOutsideIsReplacedAndLeavesNoZombie)
   {
-    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
-    const pid_t first = GetWorker(engine);
+    Misbehaving engine;
+    const pid_t first = engine.GetPid();
     kill(first, SIGKILL);
 
     // It has ended, and nobody has waited for it
     siginfo_t info = {};
     ASSERT_EQ(waitid(P_PID, static_cast<id_t>(first), &info, WEXITED | WNOWAIT), 0);
-    const pid_t second = GetWorker(engine);
+    const pid_t second = engine.GetPid();
     EXPECT_NE(second, first);
     EXPECT_FALSE(IsProcess(first));
     kill(second, SIGKILL);
-
-    for (int i = 0; i < 5000 && IsProcess(second); i++)
-    {
-      engine.Tidy(TimePoint::min());
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(second), &info, WEXITED | WNOWAIT), 0);
+    engine.Tidy(TimePoint::min());
     EXPECT_FALSE(IsProcess(second));
   }
 
@@ -325,50 +311,46 @@ namespace OrthancPerf
     {
       const Misbehaving misbehaving;
       EXPECT_EQ(misbehaving.GetReason("crash"), "the program TestWorker ended unexpectedly");
-      EXPECT_NE(misbehaving.GetFile("pid"), "");
+      EXPECT_GT(misbehaving.GetPid(), 0);
     }
     static_cast<void>(signal(SIGCHLD, SIG_DFL));
   }
 
-  TEST(WorkerEngine, ManyThreadsShareAFewWorkers)
+  TEST(WorkerEngine, ManyThreadsShareAFewWorkersAndCrashesHurtOnlyThemselves)
   {
     const Misbehaving misbehaving(3);
-    std::set<std::string> pids;
+    std::set<pid_t> pids;
     std::mutex mutex;
+    const auto echo = [&misbehaving](int i, int j)
+    {
+      const std::string file = "echo\n" + std::string(1000 * i + j, static_cast<char>(i + j));
+      EXPECT_TRUE(misbehaving.GetFile(file) == file);
+    };
     RunOnThreads(16,
                  [&](int i)
                  {
                    for (int j = 0; j < 20; j++)
                    {
-                     const std::string pid = misbehaving.GetFile("pid");
-                     const std::string file =
-                         "echo\n" + std::string(1000 * i + j, static_cast<char>(i + j));
-                     EXPECT_TRUE(misbehaving.GetFile(file) == file);
+                     const pid_t pid = misbehaving.GetPid();
+                     echo(i, j);
                      const std::lock_guard<std::mutex> lock(mutex);
                      pids.insert(pid);
                    }
                  });
     EXPECT_LE(pids.size(), 3u);
-  }
-
-  TEST(WorkerEngine, CrashesAmongManyThreadsHurtOnlyThemselves)
-  {
-    const Misbehaving misbehaving(2);
     RunOnThreads(8,
-                 [&misbehaving](int i)
+                 [&](int i)
                  {
-                   const std::string file = "echo\n" + std::to_string(i);
-
                    for (int j = 0; j < 10; j++)
                    {
                      if ((i + j) % 3 == 0)
                      {
-                       EXPECT_NE(misbehaving.GetReason("crash").find("signal 11"),
-                                 std::string::npos);
+                       const std::string reason = misbehaving.GetReason("crash");
+                       EXPECT_NE(reason.find("signal 11"), std::string::npos) << reason;
                      }
                      else
                      {
-                       EXPECT_EQ(misbehaving.GetFile(file), file);
+                       echo(i, j);
                      }
                    }
                  });
@@ -380,9 +362,9 @@ namespace OrthancPerf
     {
       const Misbehaving misbehaving(2);
 
-      for (const char* deed : {"crash", "decline", "crash", "decline"})
+      for (const char* deed : {"crash", "decline"})
       {
-        pids.push_back(std::stoi(misbehaving.GetFile("pid")));
+        pids.push_back(misbehaving.GetPid());
         misbehaving.Do(deed);
       }
 
@@ -401,28 +383,18 @@ namespace OrthancPerf
 
     for (const bool isDestroyed : {false, true})
     {
-      auto engine = std::make_unique<WorkerEngine>("misbehaving", BuildPaths::GetTestWorker(), 1);
-      const pid_t pid = GetWorker(*engine);
-      EngineResult waiting;
-      std::thread other;
-      const std::string reason =
-          Interrupt(*engine,
-                    [&]
-                    {
-                      if (isDestroyed)
-                      {
-                        engine.reset();
-                        return;
-                      }
-
-                      other =
-                          std::thread([&] { waiting = engine->Transcode("echo\n", 5, TARGET); });
-                      engine->Stop();
-                      other.join();
-                      EXPECT_EQ(waiting.reason, STOPPED);
-                      EXPECT_EQ(engine->Transcode("echo\n", 5, TARGET).reason, STOPPED);
-                    });
-      EXPECT_EQ(reason, STOPPED);
+      auto engine = std::make_unique<Misbehaving>();
+      const pid_t pid = engine->GetPid();
+      const auto stop = [&]
+      {
+        EngineResult waiting;
+        std::thread other([&] { waiting = engine->Do("echo"); });
+        engine->Stop();
+        other.join();
+        EXPECT_EQ(waiting.reason, STOPPED);
+        EXPECT_EQ(engine->Do("echo").reason, STOPPED);
+      };
+      EXPECT_EQ(Interrupt(*engine, [&] { isDestroyed ? engine.reset() : stop(); }), STOPPED);
       EXPECT_FALSE(IsProcess(pid));
     }
   }
@@ -430,13 +402,13 @@ namespace OrthancPerf
   TEST(WorkerEngine, AWorkerOutlivesItsThreadAndTheSignalsThatAreMeantForItsParent)
   {
     const Misbehaving misbehaving;
-    std::string first;
-    std::thread([&] { first = misbehaving.GetFile("pid"); }).join();
+    pid_t first = 0;
+    std::thread([&] { first = misbehaving.GetPid(); }).join();
 
     for (const int signal : {0, SIGTERM, SIGINT, SIGHUP, SIGQUIT})
     {
-      kill(std::stoi(first), signal);
-      EXPECT_EQ(misbehaving.GetFile("pid"), first) << signal;
+      kill(first, signal);
+      EXPECT_EQ(misbehaving.GetPid(), first) << signal;
     }
   }
 
@@ -449,10 +421,10 @@ namespace OrthancPerf
 
     if (parent == 0)
     {
-      const WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
-      pid_t pid = GetWorker(engine);
+      const Misbehaving engine;
+      pid_t pid = engine.GetPid();
       static_cast<void>(write(ends[1], &pid, sizeof(pid)));
-      engine.Transcode("hang", 4, TARGET);
+      engine.Do("hang");
       _exit(1);
     }
 
@@ -468,17 +440,16 @@ namespace OrthancPerf
 
   TEST(WorkerEngine, TheDeadlineCountsAlsoWhileAllWorkersAreBusy)
   {
-    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    Misbehaving engine;
     TranscodingTarget target = TARGET;
     Interrupt(engine,
               [&]
               {
                 target.deadline = Clock::now() + std::chrono::milliseconds(50);
-                EXPECT_EQ(engine.Transcode("echo\n", 5, target).reason,
+                EXPECT_EQ(engine.Do("echo", target).reason,
                           "the program TestWorker was busy with other instances until the time for "
                           "this one was over");
-                EXPECT_EQ(engine.Transcode("echo\n", 5, target).outcome,
-                          TranscodingOutcome::Failed);
+                EXPECT_EQ(engine.Do("echo", target).outcome, TranscodingOutcome::Failed);
                 EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
                 engine.Stop();
               });
@@ -487,9 +458,9 @@ namespace OrthancPerf
 
   TEST(WorkerEngine, TheDeadlineCountsAlsoForAConverterThatDoesNotStart)
   {
-    const Script script("exec sleep 60");
+    const Script script("exec sleep 600");
     WorkerLimits limits;
-    limits.startup = std::chrono::seconds(5);
+    limits.startup = std::chrono::seconds(60);
     const WorkerEngine converter("dcmtk", script.GetPath(), 1, limits);
 
     ImageFile image;
@@ -500,34 +471,33 @@ namespace OrthancPerf
     const EngineResult result =
         NativeEngine({&converter}).Transcode(file.data(), file.size(), target);
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
-    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(3));
+    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(30));
   }
 
   TEST(WorkerEngine, TidyingEndsACallThatHangsButNotTheEngineIfOthersAnswer)
   {
-    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 2);
-    const std::string reason = Interrupt(engine,
-                                         [&]
-                                         {
-                                           const TimePoint begun = Clock::now();
-                                           engine.Tidy(begun - std::chrono::hours(1));
-                                           engine.Transcode("echo\n", 5, TARGET);
-                                           engine.Tidy(begun);
-                                         });
-    EXPECT_EQ(reason, "the program TestWorker is being stopped");
-    EXPECT_EQ(engine.Transcode("echo\n", 5, TARGET).reason, "");
+    Misbehaving engine(2);
+    const auto tidy = [&engine]
+    {
+      const TimePoint begun = Clock::now();
+      engine.Tidy(begun - std::chrono::hours(1));
+      engine.Do("echo");
+      engine.Tidy(begun);
+    };
+    EXPECT_EQ(Interrupt(engine, tidy), "the program TestWorker is being stopped");
+    EXPECT_EQ(engine.Do("echo").reason, "");
   }
 
   // Or an Orthanc that stops would wait as long for each instance of an archive
   TEST(WorkerEngine, AnEngineThatOnlyHangsIsNotAskedAgain)
   {
-    WorkerEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    Misbehaving engine;
     std::thread waiting;
     EngineResult result;
     Interrupt(engine,
               [&]
               {
-                waiting = std::thread([&] { result = engine.Transcode("echo\n", 5, TARGET); });
+                waiting = std::thread([&] { result = engine.Do("echo"); });
                 engine.Tidy(Clock::now());
               });
     waiting.join();
@@ -548,5 +518,31 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(problem, script.GetName() + " is being stopped");
+  }
+
+  TEST(WorkerChannel, AWorkerIsOfThePluginsBuildAndItsAnswerOfAKnownKindAndSize)
+  {
+    WorkerHello hello;
+    EXPECT_FALSE(IsOfThisBuild(hello));
+    SetText(hello.version, "0.0.1");
+    EXPECT_FALSE(IsOfThisBuild(hello));
+    SetText(hello.version, PERF_VERSION);
+    EXPECT_TRUE(IsOfThisBuild(hello));
+
+    WorkerLimits limits;
+    limits.result = 100;
+    WorkerResponse response;
+    response.resultSize = 100;
+    response.outcome = static_cast<std::uint32_t>(TranscodingOutcome::Failed);
+    EXPECT_TRUE(IsPlausible(response, limits));
+    response.resultSize++;
+    EXPECT_FALSE(IsPlausible(response, limits));
+    EXPECT_TRUE(IsPlausible(response, {}));
+    response.outcome++;
+    EXPECT_FALSE(IsPlausible(response, {}));
+
+    WorkerText field;
+    field.fill('x');
+    EXPECT_EQ(std::string(field.size(), 'x'), GetText(field));
   }
 }
