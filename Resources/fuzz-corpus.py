@@ -197,16 +197,6 @@ def make_tunings() -> Seeds:
     yield b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}'
 
 
-def make_senders() -> Seeds:
-    """Three at once with room for one: each step is whom it concerns and what, and how much."""
-    limit, association, upload = 1 * 8, 5 * 8, 7 * 8
-    for begin in (association, upload):
-        steps = [(limit, 48), *((begin + place, 100) for place in range(3))]
-        steps += [(association + place, 16) for place in range(3) for _ in range(8)]
-        yield bytes(byte for step in steps for byte in step)
-    yield b"+1000000000"
-
-
 def make_transcodings() -> Seeds:
     """What FuzzTranscoding.cpp reads: how, from what, lies (the last first), an image."""
     targets = sources = 7
@@ -230,23 +220,6 @@ def make_transcodings() -> Seeds:
         yield bytes([0, automatic + verified, 90, 0, 0, 0]) + file
     yield bytes([0, of_liar, 90, 5, 0, 0]) + grey
     yield bytes([5, of_liar + verified, 50, 0, 0, 0]) + bytes([0x08, 7, 7, 1]) + bytes(range(128))
-
-
-def make_questions() -> Seeds:
-    """What FuzzAskedServers.cpp reads: steps of a descriptor and what happens, and how much."""
-    begin, close_file, put, connect, close, write, wait, read = (
-        8 * i for i in (0, 1, 2, 4, 6, 9, 10, 11)
-    )
-
-    def ask(place: int) -> bytes:
-        return bytes([write + place, 0, wait + place, 20, read + place, 22])
-
-    two = bytes([connect, 8, connect + 1, 10, connect + 2, 12])
-    yield two + ask(0) + ask(1) + ask(0) + ask(2)
-    yield bytes([connect, 0]) + ask(0) + bytes([connect, 2]) + ask(0)
-    yield two + ask(0) + bytes([close_file, 0]) + ask(1) + ask(1) + bytes([close + 1, 0]) + ask(1)
-    for served in range(4):
-        yield two + bytes([begin, served]) + ask(2) + bytes([put, 1]) + ask(0) + ask(1) * 2
 
 
 def make_programs() -> Seeds:
@@ -279,8 +252,6 @@ def make_programs() -> Seeds:
 
 
 SEEDS = {
-    "FuzzAdmission": make_senders,
-    "FuzzAskedServers": make_questions,
     "FuzzAssociateRequest": make_associate_requests,
     "FuzzCodestream": make_codestreams,
     "FuzzCommandField": make_messages,
