@@ -37,6 +37,11 @@ namespace OrthancPerf
       return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
     }
 
+    const std::string ABORT = MakePdu(7, std::string(4, '\0'));
+    const std::string RELEASE = MakePdu(5, std::string(4, '\0'));
+    const std::string UPLOAD = "POST /orthanc/instances HTTP/1.1\r\n\r\n" + std::string(5000, 'x');
+    const std::string OK = "HTTP/1.1 200 OK\r\n\r\n";
+
     // The connections of a server on which a test says what is read and written, and when
     class ExchangesTest : public TrackedConnections
     {
@@ -53,6 +58,12 @@ namespace OrthancPerf
         Read(*connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
         Write(*connection, MakePdu(2, std::string(100, '\0')), 2);
         return *connection;
+      }
+
+      // An HTTP client, at 0 ms
+      Connection& AcceptHttp()
+      {
+        return *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
       }
 
       // As Accept, asked for an instance by C-GET at 10 ms, which is sent from 20 to 23 ms
@@ -89,12 +100,18 @@ namespace OrthancPerf
         return *connection;
       }
 
-      // Of two that were sent, 1.2.3.4 and 1.2.3.5
-      void ExpectOnlySecondIsStored()
+      // The instances of a connection, which is over
+      std::vector<FinishedInstance> Close(Connection& connection, int at)
       {
-        ASSERT_EQ(2U, Drain().instances.size());
-        EXPECT_EQ("the receiver sent no response", journal_.instances[0].reason);
-        EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
+        tracker_.OnClosing(connection, At(at));
+        return std::exchange(Drain().instances, {});
+      }
+
+      // A request to store, and a data set behind it
+      void Store(Connection& connection, const std::string& request, int at)
+      {
+        Write(connection, request, at);
+        Write(connection, MakeDataSet(5000), at + 1);
       }
 
       // By which this side knows the calling side; empty: it is not open
@@ -177,25 +194,15 @@ namespace OrthancPerf
     EXPECT_FALSE(AskedServers::OfThisThread().IsFollowing());
   }
 
-  TEST_F(ExchangesTest, AnHttpRequestHasNoPeerName)
-  {
-    Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
-    const std::optional<Message> message = tracker_.GetCurrentMessage();
-    ASSERT_TRUE(message);
-    EXPECT_FALSE(message->isDicom);
-    EXPECT_EQ("", message->peer.name);
-    EXPECT_FALSE(message->idle);
-  }
-
   // As it comes in pieces, and is not served before it is whole
-  TEST_F(ExchangesTest, TheHeaderOfEachRequestBeginsIt)
+  TEST_F(ExchangesTest, TheHeaderOfEachHttpRequestBeginsIt)
   {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Connection& connection = AcceptHttp();
 
     for (const int at : {1, 51})
     {
       Read(connection, "POST /instances", at);
+      EXPECT_EQ(at != 1, tracker_.GetCurrentMessage()->idle.has_value());
       tracker_.OnWaited(connection, At(at), At(at + 30));
       Read(connection, " HTTP/1.1\r\n", at + 30);
       tracker_.OnServed(connection, false);
@@ -205,6 +212,8 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(milliseconds(8), tracker_.GetCurrentMessage()->idle);
+    EXPECT_FALSE(tracker_.GetCurrentMessage()->isDicom);
+    EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
   }
 
   // CivetWeb reads what it does not want, and keeps the connection; Orthanc itself or Lua may
@@ -215,7 +224,7 @@ namespace OrthancPerf
 
     for (const bool isServed : {false, true})
     {
-      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Connection& connection = AcceptHttp();
       Read(connection, isServed ? header : header + std::string(16000, 'x'), 1);
 
       if (isServed)
@@ -275,17 +284,19 @@ namespace OrthancPerf
   {
     const auto read = [this](const std::string& answer) -> std::optional<std::uint16_t>
     {
-      Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-      Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
+      Connection& connection = AcceptHttp();
+      Read(connection, "POST /instances HTTP/1.1\r\n", 3);
       const MessageId id = tracker_.GetCurrentMessage()->id;
-      Write(*connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
+      Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
       EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
-      Write(*connection, answer, 5);
-      Write(*connection, "HTTP/1.1 507 in the body", 6);
+      Read(connection, "body", 5);
+      EXPECT_EQ(id.serial, tracker_.GetCurrentMessage()->id.serial);
+      Write(connection, answer, 5);
+      Write(connection, "HTTP/1.1 507 in the body", 6);
       const Response response = tracker_.GetResponse(id);
       EXPECT_EQ(At(6), response.lastByte);
       EXPECT_FALSE(response.isClosed);
-      tracker_.OnClosing(*connection, At(7));
+      tracker_.OnClosing(connection, At(7));
       EXPECT_TRUE(tracker_.GetResponse(id).isClosed);
       return response.status;
     };
@@ -312,9 +323,7 @@ namespace OrthancPerf
 
       Write(connection, answer, 20);
       Write(connection, MakeDataSet(10), 21);  // told once
-      Drain();
-      tracker_.OnClosing(connection, At(30));
-      return std::exchange(journal_.instances, {});
+      return Close(connection, 30);
     };
 
     const std::vector<FinishedInstance> failed = receive(MakeStoreResponse(0xc000));
@@ -342,7 +351,7 @@ namespace OrthancPerf
     const std::string header = "POST /dicom-web/studies HTTP/1.1\r\n";
     const auto receive = [&](bool isStow, const std::string& status)
     {
-      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Connection& connection = AcceptHttp();
       Read(connection, header, 10);
       tracker_.OnServed(connection, isStow);
       Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 11);
@@ -354,9 +363,7 @@ namespace OrthancPerf
       // CivetWeb answers it, and asks no filter
       Read(connection, "no HTTP", 30);
       Write(connection, "HTTP/1.1 400 Bad Request\r\n", 31);
-      tracker_.OnClosing(connection, At(40));
-      Drain();
-      return std::exchange(journal_.instances, {});
+      return Close(connection, 40);
     };
 
     const std::vector<FinishedInstance> failed = receive(true, "400 Bad Request\r\n");
@@ -375,65 +382,68 @@ namespace OrthancPerf
 
   TEST_F(ExchangesTest, ACStoreThatOrthancDoesNotAnswerIsToldOnceItsAssociationIsOver)
   {
-    const std::string abort = MakePdu(7, std::string(4, '\0'));
+    const std::string part = MakeDataPdu(0, std::string(500, 'x'));
     const auto receive = [this](const std::string& data, const auto& end)
     {
       Connection& connection = Accept();
       Read(connection, MakeDimseCommand(1), 10);
       Read(connection, data, 17);
       end(connection);
-      tracker_.OnClosing(connection, At(90));
-      Drain();
+      const std::vector<FinishedInstance> failed = Close(connection, 90);
       EXPECT_EQ(0U, journal_.associations.back().instances);
-      return std::exchange(journal_.instances, {});
+      return failed;
+    };
+    const auto abort = [this](Connection& connection)
+    {
+      Write(connection, ABORT, 60);
+    };
+    const auto readAbort = [this](Connection& connection)
+    {
+      Read(connection, ABORT, 80);
+    };
+    const auto stall = [&](Connection& connection)
+    {
+      tracker_.OnWaited(connection, At(17), At(60));
+      abort(connection);
+    };
+    const auto vanish = [&](Connection& connection)
+    {
+      connection.isPeerGone = true;
+      abort(connection);
     };
 
     // It cannot parse it, and does nothing; the sender loses patience
-    const auto failed =
-        receive(MakeDataSet(500), [&](Connection& connection) { Read(connection, abort, 80); });
+    const std::vector<FinishedInstance> failed = receive(MakeDataSet(500), readAbort);
     ASSERT_EQ(1U, failed.size());
     EXPECT_EQ(Outcome::Failed, failed[0].outcome);
     EXPECT_EQ("Orthanc did not answer: it cannot read the data set", failed[0].reason);
 
     // It breaks off in its middle
-    const std::string part = MakeDataPdu(0, std::string(500, 'x'));
-    EXPECT_EQ(1U,
-              receive(part, [&](Connection& connection) { Write(connection, abort, 18); }).size());
+    EXPECT_EQ(1U, receive(part, abort).size());
 
     // So it does where the sender stalls, or is gone; or the sender itself does
-    EXPECT_TRUE(receive(part,
-                        [&](Connection& connection)
-                        {
-                          tracker_.OnWaited(connection, At(17), At(60));
-                          Write(connection, abort, 60);
-                        })
-                    .empty());
-    EXPECT_TRUE(receive(part,
-                        [&](Connection& connection)
-                        {
-                          connection.isPeerGone = true;
-                          Write(connection, abort, 18);
-                        })
-                    .empty());
-    EXPECT_TRUE(
-        receive(part, [&](Connection& connection) { Read(connection, abort, 80); }).empty());
+    EXPECT_TRUE(receive(part, stall).empty());
+    EXPECT_TRUE(receive(part, vanish).empty());
+    EXPECT_TRUE(receive(part, readAbort).empty());
 
     // Of what was claimed, the ingest tells
     EXPECT_TRUE(
         receive(MakeDataSet(500), [this](Connection&) { tracker_.ClaimMessage(); }).empty());
   }
 
-  TEST_F(ExchangesTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
+  TEST_F(ExchangesTest, AMessageThatItsSenderBreaksOffIsNoLongerWaitedForAndIsNoInstance)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
     const MessageId id = tracker_.GetCurrentMessage()->id;
     EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
-    tracker_.OnClosing(connection, At(60));
+    Close(connection, 60);
     EXPECT_EQ(Response::State::Gone, tracker_.GetResponse(id).state);
+    ASSERT_EQ(1U, journal_.associations.size());
+    EXPECT_EQ(AssociationOutcome::Lost, journal_.associations[0].outcome);
+    EXPECT_EQ(0U, journal_.associations[0].instances);
 
-    Connection& next = Accept();
-    Read(next, MakeDimseCommand(1), 140);
+    Read(Accept(), MakeDimseCommand(1), 140);
     EXPECT_EQ(Response::State::Pending,
               tracker_.GetResponse(tracker_.GetCurrentMessage()->id).state);
   }
@@ -446,12 +456,13 @@ namespace OrthancPerf
     Write(connection, MakeStoreResponse(0), 20);
     Read(connection, MakeDimseCommand(0x30), 30);  // C-ECHO-RQ
     Write(connection, MakeStoreResponse(0), 31);
-    Read(connection, MakePdu(5, std::string(4, '\0')), 40);
+    Read(connection, RELEASE, 40);
     Write(connection, MakePdu(6, std::string(4, '\0')), 41);
+    tracker_.NameRequestor("ANOTHER");  // what was read counts
     EXPECT_EQ("CT <1>", GetCallingTitle());
-    tracker_.OnClosing(connection, At(50));
+    EXPECT_TRUE(Close(connection, 50).empty());
 
-    ASSERT_EQ(1U, Drain().associations.size());
+    ASSERT_EQ(1U, journal_.associations.size());
     const FinishedAssociation& association = journal_.associations.front();
     EXPECT_EQ(Direction::Receive, association.direction);
     EXPECT_EQ(AssociationOutcome::Released, association.outcome);
@@ -462,33 +473,7 @@ namespace OrthancPerf
     EXPECT_FALSE(association.connect);
     EXPECT_EQ(milliseconds(50), association.length);
     EXPECT_EQ(1U, association.instances);
-    EXPECT_TRUE(journal_.instances.empty());
     EXPECT_EQ("", GetCallingTitle());
-  }
-
-  TEST_F(ExchangesTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
-  {
-    for (const char type : {'\0', '\5', '\7'})  // nothing more, A-RELEASE-RQ, A-ABORT
-    {
-      Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-      Read(*connection, MakeAssociateRequest("ORTHANC", "STRANGER"), 1);
-      Write(*connection, MakePdu(3, std::string(4, '\0')), 2);
-      Read(*connection, type == '\0' ? "" : MakePdu(type, std::string(4, '\0')), 3);
-      EXPECT_FALSE(IsAccepted());
-      tracker_.OnClosing(*connection, At(4));
-      EXPECT_FALSE(Drain().associations.back().isAccepted);
-    }
-  }
-
-  TEST_F(ExchangesTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 10);
-    tracker_.OnClosing(connection, At(20));
-
-    ASSERT_EQ(1U, Drain().associations.size());
-    EXPECT_EQ(AssociationOutcome::Lost, journal_.associations[0].outcome);
-    EXPECT_EQ(0U, journal_.associations[0].instances);
   }
 
   TEST(Exchanges, WhatAThreadReadForAnEarlierTrackerIsNoMessageOfThisOne)
@@ -506,16 +491,6 @@ namespace OrthancPerf
     EXPECT_FALSE(tracker->GetCurrentMessage().has_value());
   }
 
-  TEST_F(ExchangesTest, AConnectionThatAsksForNothingIsIncomplete)
-  {
-    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-    tracker_.OnClosing(*connection, At(9));
-    ASSERT_EQ(1U, Drain().associations.size());
-    EXPECT_EQ(AssociationOutcome::Incomplete, journal_.associations.front().outcome);
-    EXPECT_EQ("", journal_.associations.front().peer.name);
-    EXPECT_FALSE(journal_.associations.front().setup);
-  }
-
   TEST_F(ExchangesTest, WhatOrthancSendsHasItsOwnPhases)
   {
     Connection& connection = Connect();
@@ -531,17 +506,17 @@ namespace OrthancPerf
     Read(connection, response.substr(0, 12), 1071);
     tracker_.OnWaited(connection, At(1071), At(1111));
     Read(connection, response.substr(12), 1111);
-    tracker_.OnClosing(connection, At(1120));
 
-    ASSERT_EQ(2U, Drain().instances.size());
-    const FinishedInstance& first = journal_.instances[0];
+    const std::vector<FinishedInstance> sent = Close(connection, 1120);
+    ASSERT_EQ(2U, sent.size());
+    const FinishedInstance& first = sent[0];
     EXPECT_EQ(Direction::Send, first.direction);
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ("PACS", first.peer.name);
     EXPECT_EQ("idle 4, connect 5, associate 1000, send 3, wait 8 = 1016", ToText(first.phases));
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
 
-    const FinishedInstance& second = journal_.instances[1];
+    const FinishedInstance& second = sent[1];
     EXPECT_EQ("idle 10, send 0, wait 80 = 80", ToText(second.phases));
     EXPECT_EQ(1U, second.stalls);
     EXPECT_EQ(milliseconds(40), second.stallTime);
@@ -554,54 +529,79 @@ namespace OrthancPerf
 
   TEST_F(ExchangesTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
   {
+    const std::vector<std::pair<std::uint16_t, std::string>> reasons = {
+        {0x0000, ""},
+        {0xb007, ""},
+        {0x0111, ""},
+        {0xa700, "the receiver answered 0xA700: out of resources"},
+        {0xc123, "the receiver answered 0xC123: the receiver cannot understand it"},
+        {0x0122, "the receiver answered 0x0122: SOP class not supported"},
+        {0x0999, "the receiver answered 0x0999"}};
     Connection& connection = Connect();
 
-    for (const std::uint16_t status : {0x0000, 0xb007, 0x0111, 0xa700, 0xc123, 0x0122, 0x0999})
+    for (const auto& one : reasons)
     {
-      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-      Write(connection, MakeDataSet(5000), 1011);
-      Read(connection, MakeStoreResponse(status), 1020);
+      Store(connection, MakeStoreRequest("1.2.3.4"), 1010);
+      Read(connection, MakeStoreResponse(one.first), 1020);
     }
 
-    tracker_.OnClosing(connection, At(1080));
-    std::vector<std::string> reasons;
+    const std::vector<FinishedInstance> sent = Close(connection, 1080);
+    ASSERT_EQ(reasons.size(), sent.size());
 
-    for (const FinishedInstance& instance : Drain().instances)
+    for (std::size_t i = 0; i < sent.size(); i++)
     {
-      EXPECT_EQ(instance.reason.empty() ? Outcome::Stored : Outcome::Failed, instance.outcome);
-      reasons.push_back(instance.reason);
+      EXPECT_EQ(reasons[i].second, sent[i].reason);
+      EXPECT_EQ(sent[i].reason.empty() ? Outcome::Stored : Outcome::Failed, sent[i].outcome);
     }
-
-    const std::vector<std::string> expected = {
-        "",
-        "",
-        "",
-        "the receiver answered 0xA700: out of resources",
-        "the receiver answered 0xC123: the receiver cannot understand it",
-        "the receiver answered 0x0122: SOP class not supported",
-        "the receiver answered 0x0999"};
-    EXPECT_EQ(expected, reasons);
   }
 
-  TEST_F(ExchangesTest, WhatIsNotAnsweredHasFailed)
+  // Asked for by Orthanc, or by the peer with a C-GET; a C-CANCEL-RQ is no answer
+  TEST_F(ExchangesTest, WhatIsSentIsStoredOnlyIfTheReceiverSaysSo)
   {
-    const auto send = [this](const std::string& answer)
+    const std::string stored = MakeStoreResponse(0);
+    const std::string full = MakeStoreResponse(0xa700);
+    const std::string cancel = MakeDimseCommand(0x0fff);
+    const std::string outOfResources = "the receiver answered 0xA700: out of resources";
+    const std::string closed = "the connection was closed before the response";
+    const struct
     {
-      Connection& connection = Connect();
-      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-      Read(connection, answer, 1020);
-      tracker_.OnClosing(connection, At(1080));
-      const FinishedInstance sent = Drain().instances.back();
-      EXPECT_EQ(Outcome::Failed, sent.outcome);
-      EXPECT_FALSE(sent.phases.Get(Phase::Wait));
-      return sent.reason;
-    };
+      std::vector<std::string> answers;
+      std::string reason;
+    } cases[] = {{{stored}, ""},
+                 {{full}, outOfResources},
+                 {{cancel, stored}, ""},
+                 {{cancel, full}, outOfResources},
+                 {{cancel}, closed},
+                 {{ABORT}, "the association was aborted before the response"},
+                 {{RELEASE}, "the receiver sent no response"},
+                 {{}, closed}};
 
-    EXPECT_EQ("the association was aborted before the response",
-              send(MakePdu(7, std::string(4, '\0'))));
-    EXPECT_EQ("the receiver sent no response", send(MakePdu(5, std::string(4, '\0'))));
-    EXPECT_EQ("the connection was closed before the response", send(""));
-    EXPECT_EQ(3U, journal_.instances.size());
+    for (const bool isAskedFor : {false, true})
+    {
+      for (const auto& one : cases)
+      {
+        Connection& connection = isAskedFor ? AnswerCGet() : Connect();
+
+        if (!isAskedFor)
+        {
+          Store(connection, MakeStoreRequest("1.2.3.4"), 1010);
+        }
+
+        for (const std::string& answer : one.answers)
+        {
+          Read(connection, answer, 1083);
+        }
+
+        connection.isPeerGone = true;
+        Write(connection, isAskedFor ? ABORT : "", 1090);
+        const std::vector<FinishedInstance> sent = Close(connection, 1100);
+        ASSERT_EQ(1U, sent.size());
+        EXPECT_EQ(one.reason, sent[0].reason);
+        EXPECT_EQ(one.reason.empty() ? Outcome::Stored : Outcome::Failed, sent[0].outcome);
+        EXPECT_EQ(milliseconds(isAskedFor ? 3 : 1), sent[0].phases.Get(Phase::Send));
+        EXPECT_EQ(1U, journal_.associations.back().instances);
+      }
+    }
   }
 
   TEST_F(ExchangesTest, WhatAPeerFetchesByCGetIsSentToIt)
@@ -617,7 +617,7 @@ namespace OrthancPerf
     tracker_.OnLetGo(connection, At(126));
     Read(connection, MakeDimseCommand(0x8001), 186);
     Write(connection, MakeDimseCommand(0x8010), 187);  // C-GET-RSP
-    Read(connection, MakePdu(5, std::string(4, '\0')), 190);
+    Read(connection, RELEASE, 190);
     tracker_.OnClosing(connection, At(200));
 
     ASSERT_EQ(2U, Drain().instances.size());
@@ -635,112 +635,61 @@ namespace OrthancPerf
     EXPECT_EQ(2U, journal_.associations.front().instances);
   }
 
-  TEST_F(ExchangesTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
-  {
-    const auto fetch = [this](const std::string& answer, const std::string& behind = "")
-    {
-      Connection& connection = AnswerCGet();
-
-      if (!answer.empty())
-      {
-        Read(connection, answer, 83);
-      }
-
-      if (!behind.empty())
-      {
-        Read(connection, behind, 84);
-      }
-
-      connection.isPeerGone = true;
-      Write(connection, MakePdu(7, std::string(4, '\0')), 90);
-      tracker_.OnClosing(connection, At(100));
-      const FinishedInstance sent = Drain().instances.back();
-      EXPECT_EQ(milliseconds(3), sent.phases.Get(Phase::Send));
-      EXPECT_EQ(1U, journal_.associations.back().instances);
-      return sent.reason;
-    };
-
-    EXPECT_EQ("", fetch(MakeStoreResponse(0)));
-    EXPECT_EQ("the receiver answered 0xA700: out of resources", fetch(MakeStoreResponse(0xa700)));
-    const std::string cancel = MakeDimseCommand(0x0fff);
-    EXPECT_EQ("", fetch(cancel, MakeStoreResponse(0)));
-    EXPECT_EQ("the receiver answered 0xA700: out of resources",
-              fetch(cancel, MakeStoreResponse(0xa700)));
-    EXPECT_EQ("the connection was closed before the response", fetch(cancel));
-    EXPECT_EQ("the association was aborted before the response",
-              fetch(MakePdu(7, std::string(4, '\0'))));
-    EXPECT_EQ("the receiver sent no response", fetch(MakePdu(5, std::string(4, '\0'))));
-    EXPECT_EQ("the connection was closed before the response", fetch(""));
-    EXPECT_EQ(8U, journal_.instances.size());
-  }
-
   // Orthanc has lost patience, and goes on
   TEST_F(ExchangesTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
   {
-    Connection& fetched = AnswerCGet();
-    Write(fetched, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
-    Write(fetched, MakeStoreRequest("1.2.3.5"), 1024);
-    Write(fetched, MakeDataSet(5000), 1025);
-    Read(fetched, MakeStoreResponse(0), 1030);
-    Write(fetched, MakeDimseCommand(0x8010), 1031);
-    tracker_.OnClosing(fetched, At(1040));
-    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
-    EXPECT_EQ(2U, journal_.associations.front().instances);
+    const std::string second = MakeStoreRequest("1.2.3.5");
 
-    journal_.instances.clear();
-    Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-    Write(connection, MakeDataSet(5000), 1011);
-    Write(connection, MakeStoreRequest("1.2.3.5"), 2010);
-    Write(connection, MakeDataSet(4000), 2011);
-    Read(connection, MakeStoreResponse(0), 2020);
-    tracker_.OnClosing(connection, At(2080));
-    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
-    EXPECT_EQ(MakeStoreRequest("1.2.3.5").size() + MakeDataSet(4000).size(),
-              journal_.instances[1].size);
+    for (const bool isAskedFor : {false, true})
+    {
+      Connection& connection = isAskedFor ? AnswerCGet() : Connect();
+
+      if (isAskedFor)
+      {
+        Write(connection, MakeDimseCommand(0x8010), 2009);  // C-GET-RSP, pending
+      }
+      else
+      {
+        Store(connection, MakeStoreRequest("1.2.3.4"), 1010);
+      }
+
+      Store(connection, second, 2010);
+      Read(connection, MakeStoreResponse(0), 2020);
+      const std::vector<FinishedInstance> sent = Close(connection, 2080);
+      ASSERT_EQ(2U, sent.size());
+      EXPECT_EQ("the receiver sent no response", sent[0].reason);
+      EXPECT_EQ(Outcome::Stored, sent[1].outcome);
+      EXPECT_EQ(second.size() + MakeDataSet(5000).size(), sent[1].size);
+      EXPECT_EQ(2U, journal_.associations.back().instances);
+    }
   }
 
   // As DCMTK takes it: it waits for that of the second
   TEST_F(ExchangesTest, ALateAnswerIsNotThatOfTheNextInstance)
   {
     Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
-    Write(connection, MakeDataSet(5000), 1011);
-    Write(connection, MakeStoreRequest("1.2.3.5", 8), 2010);
-    Write(connection, MakeDataSet(4000), 2011);
+    Store(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
+    Store(connection, MakeStoreRequest("1.2.3.5", 8), 2010);
     Read(connection, MakeStoreResponse(0xa700, 7), 2020);
-    Write(connection, MakeStoreRequest("1.2.3.6", 9), 2030);
-    Write(connection, MakeDataSet(4000), 2031);
+    Store(connection, MakeStoreRequest("1.2.3.6", 9), 2030);
     Read(connection, MakeStoreResponse(0, 9), 2040);
-    tracker_.OnClosing(connection, At(2080));
 
-    ASSERT_EQ(3U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances[1].outcome);
-    EXPECT_FALSE(journal_.instances[1].phases.Get(Phase::Wait));
-    EXPECT_EQ(Outcome::Stored, journal_.instances[2].outcome);
-  }
-
-  TEST_F(ExchangesTest, ACommandThatASmallPduDividesIsOne)
-  {
-    Connection& connection = Connect();
-    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
-    Write(connection, first, 1010);
-    Write(connection, second, 1011);
-    Write(connection, MakeDataSet(5000), 1012);
-    Read(connection, MakeStoreResponse(0), 1020);
-    tracker_.OnClosing(connection, At(1080));
-
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Stored, journal_.instances.front().outcome);
+    const std::vector<FinishedInstance> sent = Close(connection, 2080);
+    ASSERT_EQ(3U, sent.size());
+    EXPECT_EQ(Outcome::Failed, sent[1].outcome);
+    EXPECT_FALSE(sent[1].phases.Get(Phase::Wait));
+    EXPECT_EQ(Outcome::Stored, sent[2].outcome);
   }
 
   TEST_F(ExchangesTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
-    tracker_.OnClosing(Accept(), At(50));
+    Close(Accept(), 50);
+    EXPECT_TRUE(tracker_.ListOpen(At(50)).empty());
     Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(60));
     Read(*connection, "x", 61);
     EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
     EXPECT_FALSE(tracker_.GetCurrentMessage()->idle);
+    EXPECT_EQ(1U, tracker_.ListOpen(At(61)).at(0).bytesReceived);
   }
 
   TEST_F(ExchangesTest, UnderTlsALargeAssociateRequestIsNoInstance)
@@ -774,50 +723,33 @@ namespace OrthancPerf
 
   // Anyone may send a ClientHello, also to a port without TLS. Nobody claims what its sender broke
   // off. What ends it looks like an answer: an A-ABORT.
-  TEST_F(ExchangesTest, UnderTlsAnAssociationIsAcceptedAndHasAnInstanceOnceThatIsClaimed)
+  TEST_F(ExchangesTest, UnderTlsAnAssociationHasAnInstanceOnceThatIsClaimedAndTheTitleThatIsTold)
   {
     for (const bool isClaimed : {false, true})
     {
       Connection& connection = ReceiveUnderTls();
+      EXPECT_EQ("", GetCallingTitle());
+      const std::string title = isClaimed ? "CT_ROOM_1" : "";
 
       if (isClaimed)
       {
         tracker_.ClaimMessage();
+        tracker_.NameRequestor(title);
+        EXPECT_EQ(title, tracker_.GetCurrentMessage()->peer.name);
       }
 
       EXPECT_EQ(isClaimed, IsAccepted());
+      EXPECT_EQ(title, GetCallingTitle());
       Write(connection, MakeTlsRecord(23, 120), 6);
-      tracker_.OnClosing(connection, At(7));
-      EXPECT_EQ(isClaimed, Drain().associations.back().isAccepted);
-      EXPECT_EQ(isClaimed ? 1U : 0U, journal_.associations.back().instances);
+      Close(connection, 7);
+      const FinishedAssociation& association = journal_.associations.back();
+      EXPECT_EQ(isClaimed, association.isAccepted);
+      EXPECT_EQ(isClaimed ? 1U : 0U, association.instances);
+      EXPECT_EQ(AssociationOutcome::Encrypted, association.outcome);
+      EXPECT_EQ(isClaimed ? title : "10.0.0.1", association.peer.name);
+      EXPECT_EQ("10.0.0.1", association.peer.address);
+      EXPECT_EQ("", GetCallingTitle());
     }
-  }
-
-  TEST_F(ExchangesTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
-  {
-    Connection& connection = ReceiveUnderTls();
-    EXPECT_EQ("", GetCallingTitle());
-
-    tracker_.NameRequestor("CT_ROOM_1");
-    EXPECT_EQ("CT_ROOM_1", GetCallingTitle());
-    EXPECT_EQ("CT_ROOM_1", tracker_.GetCurrentMessage()->peer.name);
-
-    Write(connection, MakeTlsRecord(23, 100), 6);
-    tracker_.OnClosing(connection, At(7));
-    Drain();
-    ASSERT_EQ(1U, journal_.associations.size());
-    EXPECT_EQ(AssociationOutcome::Encrypted, journal_.associations.front().outcome);
-    EXPECT_EQ("CT_ROOM_1", journal_.associations.front().peer.name);
-    EXPECT_EQ("10.0.0.1", journal_.associations.front().peer.address);
-    EXPECT_EQ("", GetCallingTitle());
-  }
-
-  TEST_F(ExchangesTest, TheTitleThatWasReadCounts)
-  {
-    Read(Accept(), MakeDimseCommand(1), 40);
-    tracker_.NameRequestor("ANOTHER");
-    EXPECT_EQ("CT <1>", GetCallingTitle());
-    EXPECT_EQ("ORTHANC", tracker_.ListOpen(At(0)).at(0).parties.calledTitle);
   }
 
   namespace
@@ -830,6 +762,11 @@ namespace OrthancPerf
       {
         tracker_.events.SetDestinations(
             {{"cloud", HashHost(MakeAddress(0).ToString()), 8043, false, true}});
+        Call();
+      }
+
+      void Call()
+      {
         connection_ = tracker_.OnConnecting(FD, MakeAddress(8043), At(0));
         tracker_.OnConnected(*connection_, At(5));
       }
@@ -846,17 +783,16 @@ namespace OrthancPerf
         connection_->isAwaited = true;
       }
 
-      AssociationOutcome Close(int at)
+      // How it ended
+      AssociationOutcome End(int at)
       {
-        tracker_.OnClosing(*connection_, At(at));
-        return Drain().associations.at(0).outcome;
+        instances_ = Close(*connection_, at);
+        return journal_.associations.back().outcome;
       }
 
-      Connection* connection_;
+      Connection* connection_ = nullptr;
+      std::vector<FinishedInstance> instances_;  // that were sent
     };
-
-    const std::string UPLOAD = "POST /orthanc/instances HTTP/1.1\r\n\r\n" + std::string(5000, 'x');
-    const std::string OK = "HTTP/1.1 200 OK\r\n\r\n";
   }
 
   TEST_F(PeerTest, GetsInstancesWithTheirPhases)
@@ -866,16 +802,16 @@ namespace OrthancPerf
     Read(*connection_, OK, 20);
     Request(UPLOAD, 30);
     Read(*connection_, "HTTP/1.1 401 Unauthorized\r\n\r\n", 33);
-    EXPECT_EQ(AssociationOutcome::Rejected, Close(40));
+    EXPECT_EQ(AssociationOutcome::Rejected, End(40));
 
-    ASSERT_EQ(2U, journal_.instances.size());
-    const FinishedInstance& first = journal_.instances[0];
+    ASSERT_EQ(2U, instances_.size());
+    const FinishedInstance& first = instances_[0];
     EXPECT_EQ("cloud", first.peer.name);
     EXPECT_EQ(Direction::Send, first.direction);
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ(UPLOAD.size() + 4, first.size);
     EXPECT_EQ("connect 5, send 2, wait 12 = 19", ToText(first.phases));
-    const FinishedInstance& second = journal_.instances[1];
+    const FinishedInstance& second = instances_[1];
     EXPECT_EQ(Outcome::Failed, second.outcome);
     EXPECT_EQ("the peer answered HTTP status 401", second.reason);
     EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
@@ -884,38 +820,41 @@ namespace OrthancPerf
     EXPECT_EQ(2U, journal_.associations[0].instances);
   }
 
-  TEST_F(PeerTest, IsAskedForOtherThingsThatAreNoInstances)
+  TEST_F(PeerTest, AnswersOrNot)
   {
-    Request("GET /system HTTP/1.1\r\n\r\n", 6);
-    Read(*connection_, OK, 9);
-    EXPECT_EQ(AssociationOutcome::Released, Close(10));
-    EXPECT_TRUE(journal_.instances.empty());
-    EXPECT_TRUE(journal_.associations[0].setup.has_value());
-  }
+    const struct
+    {
+      std::string request;
+      std::vector<std::string> answers;
+      bool isGone;
+      AssociationOutcome outcome;
+      std::size_t instances;
+    } cases[] = {
+        {"GET /system HTTP/1.1\r\n\r\n", {OK}, false, AssociationOutcome::Released, 0},
+        {UPLOAD, {"HTTP/1.1 100 Continue\r\n\r\n", OK}, false, AssociationOutcome::Released, 1},
+        {UPLOAD, {}, false, AssociationOutcome::TimedOut, 1},
+        {UPLOAD, {}, true, AssociationOutcome::Lost, 1},
+        {MakeTlsRecord(22, 500), {MakeTlsRecord(21, 2)}, false, AssociationOutcome::TlsFailed, 0},
+        {MakeTlsRecord(22, 500), {}, false, AssociationOutcome::TimedOut, 0}};
 
-  TEST_F(PeerTest, SendsInterimResponses)
-  {
-    Request("POST /instances HTTP/1.1\r\n\r\n", 6);
-    Read(*connection_, "HTTP/1.1 100 Continue\r\n\r\n", 7);
-    Write(*connection_, std::string(5000, 'x'), 8);
-    Read(*connection_, OK, 9);
-    EXPECT_EQ(AssociationOutcome::Released, Close(10));
-    EXPECT_EQ(1U, journal_.instances.size());
-  }
+    for (const auto& one : cases)
+    {
+      SCOPED_TRACE(one.request.substr(0, 30));
+      Call();
+      Request(one.request, 6);
 
-  TEST_F(PeerTest, DoesNotAnswer)
-  {
-    Request(UPLOAD, 6);
-    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
-    EXPECT_EQ(Outcome::Failed, journal_.instances.at(0).outcome);
-    EXPECT_FALSE(journal_.associations[0].setup.has_value());
-  }
+      for (const std::string& answer : one.answers)
+      {
+        Write(*connection_, "rest", 7);
+        Read(*connection_, answer, 8);
+      }
 
-  TEST_F(PeerTest, ClosesTheConnection)
-  {
-    Request(UPLOAD, 6);
-    connection_->isPeerGone = true;
-    EXPECT_EQ(AssociationOutcome::Lost, Close(8));
+      connection_->isPeerGone = one.isGone;
+      EXPECT_EQ(one.outcome, End(1000));
+      ASSERT_EQ(one.instances, instances_.size());
+      const bool isReleased = one.outcome == AssociationOutcome::Released;
+      EXPECT_EQ(isReleased, journal_.associations.back().setup.has_value());
+    }
   }
 
   TEST_F(PeerTest, UnderTlsWritesTicketsWhileOrthancSends)
@@ -932,24 +871,11 @@ namespace OrthancPerf
     Request(MakeTlsRecord(23, 9000), 30);
     Read(*connection_, MakeTlsRecord(23, 500), 40);
     Write(*connection_, MakeTlsRecord(23, 19), 41);  // close_notify
-    EXPECT_EQ(AssociationOutcome::Encrypted, Close(41));
+    EXPECT_EQ(AssociationOutcome::Encrypted, End(41));
 
-    ASSERT_EQ(2U, journal_.instances.size());
-    EXPECT_EQ("idle 2, connect 10, send 2, wait 8 = 20", ToText(journal_.instances[0].phases));
-    EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
-  }
-
-  TEST_F(PeerTest, RejectsTheHandshake)
-  {
-    Request(MakeTlsRecord(22, 500), 6);
-    Read(*connection_, MakeTlsRecord(21, 2), 8);
-    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(9));
-  }
-
-  TEST_F(PeerTest, DoesNotAnswerTheHandshake)
-  {
-    Request(MakeTlsRecord(22, 500), 6);
-    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
+    ASSERT_EQ(2U, instances_.size());
+    EXPECT_EQ("idle 2, connect 10, send 2, wait 8 = 20", ToText(instances_[0].phases));
+    EXPECT_EQ(Outcome::Stored, instances_[1].outcome);
   }
 
   // Of a pool: a job has connected, and a thread that stores an instance asks over it
@@ -969,6 +895,6 @@ namespace OrthancPerf
     Read(*connection_, OK, 9);
     tracker_.OnClosing(*connection_, At(10));
     EXPECT_TRUE(Drain().associations.empty());
-    EXPECT_TRUE(journal_.instances.empty());
+    EXPECT_TRUE(instances_.empty());
   }
 }
