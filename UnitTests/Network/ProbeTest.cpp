@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Probe.h"
 
+#include "Allocations.h"
 #include "Network/AskedServers.h"
 #include "Network/GatheredFile.h"
+#include "Network/Messages/DimseMessages.h"
 #include "Network/RecordedJournal.h"
 #include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/StockSockets.h"
@@ -17,7 +19,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
@@ -150,6 +151,8 @@ namespace OrthancPerf
     EXPECT_EQ(150, Write(fd_, std::string(150, 'y')));
     EXPECT_EQ(Response::State::Written, tracker_.GetResponse(message->id).state);
     EXPECT_EQ(1U, GetOpen().size());
+    const TimePoint before;  // it was opened while somebody looked
+    EXPECT_EQ(Duration::zero(), tracker_.ListOpen(before).at(0).age);
     Close(fd_);
     pair_.ReleaseServer();
 
@@ -160,33 +163,17 @@ namespace OrthancPerf
     EXPECT_EQ(150U, journal_.associations[0].bytesSent);
   }
 
-  TEST_F(ProbeTest, AnAssociationThatIsOpenedWhileItIsLookedHasNoAge)
+  TEST_F(ProbedConnectionTest, FollowsAnOutgoingAssociationAndTunesItBeforeItsFirstByte)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install()) << probe.GetProblem();
-
-    const TimePoint before = Clock::now();
-    pair.GetServer();
-    const std::vector<OpenAssociation> open = tracker_.ListOpen(before);
-    ASSERT_EQ(1U, open.size());
-    EXPECT_EQ(Duration::zero(), open[0].age);
-  }
-
-  TEST_F(ProbeTest, FollowsAnOutgoingAssociationAndTunesItBeforeItsFirstByte)
-  {
-    TcpPair elsewhere;
-    Probe probe(MakePlaces(elsewhere), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.tcpNoDelay = true;
-    probe.SetSettings(settings);
-    ASSERT_TRUE(probe.Install());
+    probe_.SetSettings(settings);
+    Close(fd_);
+    pair_.ReleaseServer();
 
     TcpPair pair(&::accept, connect_);
     EXPECT_FALSE(ReadSocketOptions(pair.GetClient()).noDelay.value());
-    const std::string request = std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
-                                "SINK            ORTHANC         " + std::string(32, '\0');
-    Write(pair.GetClient(), request);
+    Write(pair.GetClient(), MakeAssociateRequest("SINK", "ORTHANC"));
     EXPECT_TRUE(ReadSocketOptions(pair.GetClient()).noDelay.value());
     ASSERT_EQ(1U, GetOpen().size());
     EXPECT_EQ(Direction::Send, GetOpen()[0].direction);
@@ -214,23 +201,19 @@ namespace OrthancPerf
     EXPECT_FALSE(ReadSocketOptions(fd_).noDelay.value());
   }
 
-  TEST_F(ProbeTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
+  TEST_F(ProbedConnectionTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.receiveBuffer = SocketBuffer();
-    probe.SetSettings(settings);
-    ASSERT_TRUE(probe.Install());
-    const int fd = pair.GetServer();
+    probe_.SetSettings(settings);
 
     auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
     const int value = 65536;
-    const SocketOptions before = ReadSocketOptions(fd);
-    EXPECT_EQ(0, set(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)));
-    EXPECT_EQ(0, set(fd, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)));
-    EXPECT_EQ(before.receiveBuffer, ReadSocketOptions(fd).receiveBuffer);
-    EXPECT_EQ(before.sendBuffer, ReadSocketOptions(fd).sendBuffer);
+    const SocketOptions before = ReadSocketOptions(fd_);
+    EXPECT_EQ(0, set(fd_, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)));
+    EXPECT_EQ(0, set(fd_, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)));
+    EXPECT_EQ(before.receiveBuffer, ReadSocketOptions(fd_).receiveBuffer);
+    EXPECT_EQ(before.sendBuffer, ReadSocketOptions(fd_).sendBuffer);
   }
 
   // As DCMTK of the official builds does after accept and connect
@@ -274,40 +257,30 @@ namespace OrthancPerf
     EXPECT_EQ(1U, GetStalls().count);
   }
 
-  TEST_F(ProbeTest, AnAssociationWhosePeerVanishesIsLostAlthoughOrthancWritesAnAbort)
+  TEST_F(ProbedConnectionTest, AnAssociationWhosePeerVanishesIsLostAlthoughOrthancWritesAnAbort)
   {
-    const std::string request = std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
-                                "ORTHANC         STORESCU        " + std::string(32, '\0');
-    const std::string accept = std::string("\x02\x00\x00\x00\x00\x44", 6) + std::string(68, '\0');
-    const std::string abort = std::string("\x07\x00\x00\x00\x00\x04", 6) + std::string(4, '\0');
-
-    const auto end = [&](bool isGone)
+    for (const bool isGone : {true, false})
     {
-      TcpPair pair(accept_);
-      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-      EXPECT_TRUE(probe.Install());
-      const int fd = pair.GetServer();
-      SendAll(pair.GetClient(), request);
+      const ConnectedSocket client(pair_.GetPort());
+      const int fd = accept_(pair_.GetListening(), nullptr, nullptr);
+      SendAll(client.Get(), MakeAssociateRequest("ORTHANC", "STORESCU"));
       Read(fd, 1000);
-      Write(fd, accept);
+      Write(fd, MakePdu(2, std::string(68, '\0')));
 
       if (isGone)
       {
-        shutdown(pair.GetClient(), SHUT_WR);  // what is written still leaves
+        shutdown(client.Get(), SHUT_WR);  // what is written still leaves
         EXPECT_EQ(0, Read(fd, 1000));
       }
 
-      EXPECT_EQ(10, Write(fd, abort));
+      EXPECT_EQ(10, Write(fd, MakePdu(7, std::string(4, '\0'))));
       Close(fd);
-      pair.ReleaseServer();
-      return GetOutcomes().back();
-    };
-
-    EXPECT_EQ(AssociationOutcome::Lost, end(true));
-    EXPECT_EQ(AssociationOutcome::Aborted, end(false));
+      EXPECT_EQ(isGone ? AssociationOutcome::Lost : AssociationOutcome::Aborted,
+                GetOutcomes().back());
+    }
   }
 
-  TEST_F(ProbedConnectionTest, ARecvThatIsToWaitForAllOfItsBytesDoes)
+  TEST_F(ProbedConnectionTest, ARecvThatHasToWaitForAllOfItsBytesDoesAndKeepsErrno)
   {
     SendAll(pair_.GetClient(), "abc");
     std::thread client(
@@ -318,8 +291,14 @@ namespace OrthancPerf
         });
     std::array<char, 6> buffer = {};
     auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
+    errno = EDOM;
     EXPECT_EQ(6, recv(fd_, buffer.data(), buffer.size(), MSG_WAITALL));
+    EXPECT_EQ(EDOM, errno);
     client.join();
+
+    // tcp(7): with MSG_TRUNC, bytes are counted and thrown away; there is no buffer to look into
+    SendAll(pair_.GetClient(), "abc");
+    EXPECT_EQ(3, recv(fd_, nullptr, 3, MSG_TRUNC));
   }
 
   // The kernel's own account, of a client that acknowledges late and thinks for longer
@@ -331,6 +310,7 @@ namespace OrthancPerf
   {
     const bool isNoDelay = GetParam();
     constexpr std::chrono::milliseconds THINKING{120};
+    constexpr std::chrono::milliseconds MOST{100};
 
     const auto wait = [&]
     {
@@ -356,8 +336,9 @@ namespace OrthancPerf
 
     StallSum held = wait();
 
-    // On a busy machine, the acknowledgement may come between the two writes: nothing is held then
-    for (int i = 0; i < 5 && !isNoDelay && held.count == 0; i++)
+    // On a busy machine, the acknowledgement may come between the two writes, when nothing is held,
+    // or only with the question
+    for (int i = 0; i < 5 && !isNoDelay && (held.count == 0 || held.time >= MOST); i++)
     {
       held = wait();
     }
@@ -368,7 +349,7 @@ namespace OrthancPerf
     {
       // Linux acknowledges 40 ms after the first of the two writes, and counts in ticks
       EXPECT_LE(std::chrono::milliseconds(20), held.time);
-      EXPECT_LT(held.time, THINKING - std::chrono::milliseconds(20));
+      EXPECT_LT(held.time, MOST);
     }
   }
 
@@ -391,46 +372,19 @@ namespace OrthancPerf
     EXPECT_EQ(0, Read(fd_, 1));
   }
 
-  TEST_F(ProbeTest, KeepsErrno)
+  TEST_F(ProbedConnectionTest, KeepsErrno)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
     DicomSockets settings = MakeStock();
     settings.congestionControl = "no-such-thing";  // is refused
-    probe.SetSettings(settings);
-    ASSERT_TRUE(probe.Install());
-
-    const int fd = pair.GetServer();
-    SendAll(pair.GetClient(), "ab");
-    errno = EDOM;
-    EXPECT_EQ(1, Read(fd, 1));
-    EXPECT_EQ(1, Poll(fd, 0));
-    EXPECT_EQ(1, Read(fd, 1));
-    EXPECT_EQ(0, Poll(fd, 1));
-    EXPECT_EQ(1, Write(fd, "c"));
-    EXPECT_EQ(EDOM, errno);
-  }
-
-  TEST_F(ProbedConnectionTest, AReadThatHadToWaitKeepsErrno)
-  {
-    std::thread client(
-        [&]
-        {
-          std::this_thread::sleep_for(std::chrono::milliseconds(30));
-          SendAll(pair_.GetClient(), "a");
-        });
+    probe_.SetSettings(settings);
+    SendAll(pair_.GetClient(), "ab");
     errno = EDOM;
     EXPECT_EQ(1, Read(fd_, 1));
+    EXPECT_EQ(1, Poll(fd_, 0));
+    EXPECT_EQ(1, Read(fd_, 1));
+    EXPECT_EQ(0, Poll(fd_, 1));
+    EXPECT_EQ(1, Write(fd_, "c"));
     EXPECT_EQ(EDOM, errno);
-    client.join();
-  }
-
-  // tcp(7): with MSG_TRUNC, bytes are counted and thrown away
-  TEST_F(ProbedConnectionTest, ARecvThatFillsNoBufferIsNotLookedInto)
-  {
-    SendAll(pair_.GetClient(), "abc");
-    auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
-    EXPECT_EQ(3, recv(fd_, nullptr, 3, MSG_TRUNC));
   }
 
   namespace
@@ -461,12 +415,7 @@ namespace OrthancPerf
 
       std::string root_ = testing::TempDir() + "probe-XXXXXX";
       TcpPair pair_;
-      Probe probe_{MakePlaces(pair_), tracker_,
-                   [](const std::string& module)
-                   {
-                     return CallerModule::IsCaller(module) ||
-                            module.find("libsqlite3") != std::string::npos;
-                   }};
+      Probe probe_{MakePlaces(pair_), tracker_, &CallerModule::IsCaller};
       WrittenFiles& files_ = WrittenFiles::OfThisThread();
       int (*const open_)(const char*, int,
                          mode_t) = caller_.Get<int(const char*, int, mode_t)>("CallerOpen");
@@ -708,50 +657,6 @@ namespace OrthancPerf
     Close(wakeup[1]);
   }
 
-  // The index: a transaction of a real SQLite, with a journal that it creates and syncs
-  TEST_F(ProbeTestWithFiles, ATransactionOfSqliteIsNotTakenForStorage)
-  {
-    const std::unique_ptr<void, int (*)(void*)> sqlite(dlopen("libsqlite3.so.0", RTLD_NOW),
-                                                       &dlclose);
-
-    if (sqlite == nullptr)
-    {
-      GTEST_SKIP() << "needs SQLite's library, which comes with Orthanc: " << dlerror();
-    }
-
-    using Execute = int(void*, const char*, void*, void*, char**);
-    auto* open =
-        reinterpret_cast<int (*)(const char*, void**)>(dlsym(sqlite.get(), "sqlite3_open"));
-    auto* close = reinterpret_cast<int (*)(void*)>(dlsym(sqlite.get(), "sqlite3_close"));
-    auto* execute = reinterpret_cast<Execute*>(dlsym(sqlite.get(), "sqlite3_exec"));
-    ASSERT_TRUE(probe_.Install());
-
-    for (const char* mode : {"DELETE", "TRUNCATE", "WAL"})
-    {
-      void* database = nullptr;
-      ASSERT_EQ(0, open((root_ + "/" + mode).c_str(), &database));
-      const auto run = [&](const std::string& sql)
-      {
-        ASSERT_EQ(0, execute(database, sql.c_str(), nullptr, nullptr, nullptr));
-      };
-      run(std::string("PRAGMA synchronous=FULL; CREATE TABLE t(x); PRAGMA journal_mode=") + mode);
-
-      files_.Begin();
-      Store(root_ + "/" + mode + "-instance", false);
-      const TimePoint stored = Clock::now();
-      run("INSERT INTO t VALUES(1)");
-      const std::optional<StoredFile> file = files_.Take();
-      ASSERT_TRUE(file);
-      EXPECT_LE(file->closed, stored) << mode;
-      EXPECT_FALSE(file->sync) << mode;
-
-      files_.Begin();
-      run("INSERT INTO t VALUES(2)");
-      EXPECT_FALSE(files_.Take()) << mode;
-      EXPECT_EQ(0, close(database));
-    }
-  }
-
   TEST_F(ProbedConnectionTest, SurvivesADescriptorThatChangedBehindItsBack)
   {
     const int zero = open("/dev/zero", O_RDONLY);
@@ -828,12 +733,8 @@ namespace OrthancPerf
 
   // As libcurl 8.16 does with a thread that asks for an address. The process lives if no frame
   // between here and libc forbids the unwinding.
-  TEST_F(ProbeTest, AThreadThatIsCancelledWhileItWaitsEnds)
+  TEST_F(ProbedConnectionTest, AThreadThatIsCancelledWhileItWaitsEnds)
   {
-    TcpPair pair(accept_);
-    Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-
     const auto cancel = [](std::function<void()> wait)
     {
       pthread_t thread = {};
@@ -850,14 +751,58 @@ namespace OrthancPerf
       EXPECT_EQ(PTHREAD_CANCELED, result);
     };
 
-    for (const int fd : {pair.GetServer(), pair.GetClient()})  // the former is watched
+    for (const int fd : {fd_, pair_.GetClient()})  // the former is watched
     {
       cancel([&] { Poll(fd, 10000); });
       cancel([&] { Read(fd, 1); });
     }
 
-    SendAll(pair.GetClient(), "a");
-    EXPECT_EQ(1, Read(pair.GetServer(), 1));
+    SendAll(pair_.GetClient(), "a");
+    EXPECT_EQ(1, Read(fd_, 1));
+  }
+
+  // Sanitizers bring their own allocation functions
+  TEST_F(ProbeTest, NoHookAllocatesFromTheFirstCallOn)
+  {
+    const std::string request = MakeAssociateRequest("ORTHANC", "STORESCU");
+    const std::string accepted = MakePdu(2, std::string(68, '\0'));
+    auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
+    const int value = 65536;
+    const std::size_t begin = Allocations::count;
+    const auto number = std::make_unique<int>(1);
+    ASSERT_EQ(begin + 1, Allocations::count);
+
+    for (std::size_t i = 0; i < 3; i++)
+    {
+      TcpPair incoming(accept_);
+      Probe probe(MakePlaces(incoming), tracker_, &CallerModule::IsCaller);
+      DicomSockets settings = MakeStock();
+      settings.tcpNoDelay = true;
+      settings.tcpQuickAck = true;
+      settings.receiveBuffer = SocketBuffer();
+      settings.congestionControl = "fifteen--letter";  // no longer one is there
+      probe.SetSettings(settings);
+      ASSERT_TRUE(probe.Install()) << probe.GetProblem();
+      TcpPair outgoing(&::accept, connect_);
+      SendAll(incoming.GetClient(), request);
+
+      const std::size_t before = Allocations::count;
+      const int fd = incoming.GetServer();
+      set(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
+      Poll(fd, 1000);
+      Read(fd, 6);
+      Read(fd, 1000);
+      Write(fd, accepted);
+      Poll(fd, 1);  // in vain
+      Close(fd);
+      incoming.ReleaseServer();
+      Write(outgoing.GetClient(), request);
+      Close(outgoing.GetClient());
+      outgoing.ReleaseClient();
+      EXPECT_EQ(before, Allocations::count);
+
+      ASSERT_EQ(2U * (i + 1), journal_.Drain(tracker_).associations.size());
+    }
   }
 
 #endif
@@ -946,18 +891,5 @@ namespace OrthancPerf
     };
     RunOnThreads(THREADS, hammer, change);
     EXPECT_EQ(0, failures);
-  }
-
-  TEST_F(ProbeTest, IsInstalledAndRemovedAThousandTimes)
-  {
-    TcpPair pair(accept_);
-
-    for (int i = 0; i < 1000; i++)
-    {
-      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-      ASSERT_TRUE(probe.Install());
-      ASSERT_EQ(0, Poll(pair.GetServer(), 0));
-      probe.Remove();
-    }
   }
 }

@@ -27,7 +27,6 @@ namespace OrthancPerf
     {
       sockaddr_in address = {};
       address.sin_family = AF_INET;
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       socklen_t size = sizeof(address);
       auto* generic = reinterpret_cast<sockaddr*>(&address);
 
@@ -35,6 +34,7 @@ namespace OrthancPerf
       Check(listen(listening_, 128));
       Check(getsockname(listening_, generic, &size));
       port_ = ntohs(address.sin_port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       accept_ = accept;
       Check(connect(client_, generic, size));
     }
@@ -111,12 +111,13 @@ namespace OrthancPerf
   class ConnectedSocket
   {
   public:
-    explicit ConnectedSocket(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0))
+    explicit ConnectedSocket(std::uint16_t port, in_addr_t host = INADDR_LOOPBACK) :
+      fd_(socket(AF_INET, SOCK_STREAM, 0))
     {
       sockaddr_in address = {};
       address.sin_family = AF_INET;
       address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_addr.s_addr = htonl(host);
 
       if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
       {
