@@ -75,6 +75,16 @@ namespace OrthancPerf
         GetQueue().AskForAll(OTHER, LIMIT, Clock::now());
       }
 
+      // A message that is received, and not answered yet
+      void Reserve()
+      {
+        Install(false);
+        SetLimit();
+        BeginToSend(2 * PIECE);
+        EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+        EXPECT_NE(0U, GetHeld());
+      }
+
       void BeginToSend(std::size_t size)
       {
         if (sender_.joinable())
@@ -129,10 +139,15 @@ namespace OrthancPerf
         return std::async(std::launch::async, [this, size] { return Read(size); });
       }
 
-      std::future<bool> BeginUpload(std::optional<std::uint64_t> length)
+      // A C-STORE that waits after its first piece, of which so much is to be read
+      std::future<std::pair<std::size_t, int>> BeginToReceive(std::size_t sent, std::size_t read)
       {
-        return std::async(std::launch::async,
-                          [this, length] { return MayUpload(pair_.GetServer(), length); });
+        Install(false);
+        TakeAll();
+        BeginToSend(sent);
+        auto reader = BeginToRead(read);
+        AwaitWait();
+        return reader;
       }
 
       // Orthanc has the header of an upload whose body has to wait
@@ -143,7 +158,8 @@ namespace OrthancPerf
         BeginToSend(100);
         Read(100);
         EXPECT_TRUE(MayUpload(pair_.GetServer(), PIECE));  // a small one does not wait
-        auto upload = BeginUpload(2 * PIECE);
+        auto upload = std::async(std::launch::async,
+                                 [this] { return MayUpload(pair_.GetServer(), 2 * PIECE); });
         AwaitWait();
         return upload;
       }
@@ -188,11 +204,7 @@ namespace OrthancPerf
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnAsSoonAsThereIsRoomAndIsOverWithItsAnswer)
   {
-    Install(false);
-    TakeAll();
-    BeginToSend(2 * PIECE);
-    auto reader = BeginToRead(2 * PIECE);
-    AwaitWait();
+    auto reader = BeginToReceive(2 * PIECE, 2 * PIECE);
     EXPECT_LE(PIECE, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
     EXPECT_GT(PIECE + 65536, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
 
@@ -239,11 +251,7 @@ namespace OrthancPerf
   TEST_F(AdmissionGateTest, WhatASenderThatIsGoneHasLeftIsReadAtOnce)
   {
     constexpr std::size_t REST = 100'000;  // has room in any buffer
-    Install(false);
-    TakeAll();
-    BeginToSend(PIECE + REST);
-    auto reader = BeginToRead(PIECE + REST + 1);
-    AwaitWait();
+    auto reader = BeginToReceive(PIECE + REST, PIECE + REST + 1);
     sender_.join();
     shutdown(pair_.GetClient(), SHUT_WR);
     EXPECT_EQ(All(PIECE + REST), reader.get());
@@ -251,11 +259,7 @@ namespace OrthancPerf
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnWhereTheProbeIsRemoved)
   {
-    Install(false);
-    TakeAll();
-    BeginToSend(2 * PIECE);
-    auto reader = BeginToRead(2 * PIECE);
-    AwaitWait();
+    auto reader = BeginToReceive(2 * PIECE, 2 * PIECE);
     probe_->Remove();
     EXPECT_EQ(All(2 * PIECE), reader.get());
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
@@ -263,13 +267,8 @@ namespace OrthancPerf
 
   TEST_F(AdmissionGateTest, AClosedConnectionLeavesNoReservation)
   {
-    Install(false);
-    SetLimit();
-    BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
-    EXPECT_NE(0U, GetHeld());
-    const int former = pair_.GetServer();
-    caller_.Get<decltype(::close)>("CallerClose")(former);
+    Reserve();
+    caller_.Get<decltype(::close)>("CallerClose")(pair_.GetServer());
     pair_.ReleaseServer();
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
@@ -277,11 +276,7 @@ namespace OrthancPerf
   // dup2(2)
   TEST_F(AdmissionGateTest, ANewConnectionOfADescriptorHasNothingOfTheFormerOne)
   {
-    Install(false);
-    SetLimit();
-    BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
-    EXPECT_NE(0U, GetHeld());
+    Reserve();
     const ConnectedSocket next(pair_.GetPort());
     const int former = pair_.GetServer();
     close(former);  // not seen
@@ -380,5 +375,24 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
+  }
+
+  TEST(ContentLength, IsWhatOrthancWouldMakeRoomFor)
+  {
+    for (const char* text : {"1000000000", "+1000000000", " 1000000000", "\t +1000000000",
+                             "01000000000", "1000000000 "})
+    {
+      EXPECT_EQ(1'000'000'000U, ParseContentLength(text)) << text;
+    }
+
+    EXPECT_EQ(0U, ParseContentLength("0"));
+  }
+
+  TEST(ContentLength, IsNothingWhereItIsNoNumber)
+  {
+    for (const char* text : {"", " ", "+", "++1", "-1", "+-1", "+ 1", "x", "99999999999999999999"})
+    {
+      EXPECT_FALSE(ParseContentLength(text)) << text;
+    }
   }
 }

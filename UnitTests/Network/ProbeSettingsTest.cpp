@@ -57,20 +57,4 @@ namespace OrthancPerf
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
   }
-
-  TEST(ProbeSettings, TheCongestionControlOfTheSystemIsGivenBack)
-  {
-    ConnectionTracker tracker;
-    Probe probe({}, tracker);
-    DicomSockets settings = MakeStock();
-    probe.SetSettings(settings);
-    const std::string before = probe.GetTrial().inForce.congestionControl;
-
-    settings.congestionControl = before == "reno" ? "cubic" : "reno";
-    probe.SetSettings(settings);
-    EXPECT_EQ(settings.congestionControl, probe.GetTrial().inForce.congestionControl);
-
-    probe.SetSettings(MakeStock());
-    EXPECT_EQ(before, probe.GetTrial().inForce.congestionControl);
-  }
 }
