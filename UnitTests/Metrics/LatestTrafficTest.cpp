@@ -12,14 +12,34 @@ namespace OrthancPerf
   {
     const TimePoint START = TimePoint(std::chrono::hours(1));
     const FinishedInstance INSTANCE = ToInstance(MakeHealthy());
+
+    class LatestTrafficTest : public testing::Test
+    {
+    protected:
+      // So many, one each so many milliseconds
+      void Add(const FinishedInstance& instance, int count, int milliseconds)
+      {
+        for (int i = 0; i < count; i++)
+        {
+          now_ += std::chrono::milliseconds(milliseconds);
+          latest_.Add(instance, now_);
+        }
+      }
+
+      TrafficBucket Get() const
+      {
+        return latest_.GetEvidence(now_);
+      }
+
+      TimePoint now_ = START;
+      LatestTraffic latest_{START};
+    };
   }
 
-  TEST(LatestTraffic, AddsUpWhatCameAtOnce)
+  TEST_F(LatestTrafficTest, AddsUpWhatCameAtOnce)
   {
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Add(INSTANCE, START);
-    const TrafficBucket sum = latest.GetEvidence(START);
+    Add(INSTANCE, 2, 0);
+    const TrafficBucket sum = Get();
     EXPECT_DOUBLE_EQ(2, sum.instances);
     EXPECT_DOUBLE_EQ(1'000'000, sum.bytes);
     EXPECT_DOUBLE_EQ(0.003, sum.GetSeconds(Phase::Storage));
@@ -30,58 +50,24 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0, sum.GetMean(Phase::Transcode));
   }
 
-  TEST(LatestTraffic, WhatIsOlderThanEnoughTrafficIsNoEvidence)
+  // What is older than enough traffic is no evidence; slow instances stay until there are enough
+  TEST_F(LatestTrafficTest, EvidenceIsTheLatestTrafficThatIsEnough)
   {
-    LatestTraffic latest(START);
-    latest.Add(ToInstance({{{Phase::Index, 100}}}), START);
-    TimePoint now = START;
+    Add(ToInstance({{{Phase::Index, 100}}}), 1, 0);
+    Add(INSTANCE, 100, 600);
+    EXPECT_NEAR(LatestTraffic::EVIDENCE_SECONDS, Get().activeSeconds, 5);
+    EXPECT_NEAR(0.0012, Get().GetMean(Phase::Index), 1e-9);
 
-    for (int i = 0; i < 100; i++)
-    {
-      now += std::chrono::milliseconds(600);
-      latest.Add(INSTANCE, now);
-    }
+    latest_.Restart(now_);
+    Add(ToInstance({{{Phase::Receive, 20'000}}}), 200, 20'000);
+    EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, Get().instances);
 
-    const TrafficBucket sum = latest.GetEvidence(now);
-    EXPECT_NEAR(LatestTraffic::EVIDENCE_SECONDS, sum.activeSeconds, 5);
-    EXPECT_NEAR(0.0012, sum.GetMean(Phase::Index), 1e-9);
-  }
-
-  TEST(LatestTraffic, SlowInstancesStayUntilThereAreEnough)
-  {
-    LatestTraffic latest(START);
-    TimePoint now = START;
-
-    for (int number = 0; number < 200; number++)
-    {
-      now += std::chrono::seconds(20);
-      latest.Add(ToInstance({{{Phase::Receive, 20'000}}}), now);
-    }
-
-    EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, latest.GetEvidence(now).instances);
-  }
-
-  TEST(LatestTraffic, SlowInstancesFadeOnceOthersAreQuick)
-  {
-    LatestTraffic latest(START);
-    TimePoint now = START;
-
-    for (int number = 0; number < 100; number++)
-    {
-      now += std::chrono::seconds(10);
-      latest.Add(ToInstance({{{Phase::Receive, 10'000}}}), now);
-    }
-
-    EXPECT_GT(latest.GetEvidence(now).activeSeconds, 300);
-
-    for (int number = 0; number < 120; number++)
-    {
-      now += std::chrono::milliseconds(10);
-      latest.Add(INSTANCE, now);
-    }
-
-    EXPECT_LT(latest.GetEvidence(now).activeSeconds, LatestTraffic::EVIDENCE_SECONDS + 10);
-    EXPECT_GT(latest.GetEvidence(now).instances, MINIMUM_INSTANCES);
+    latest_.Restart(now_);
+    Add(ToInstance({{{Phase::Receive, 10'000}}}), 100, 10'000);
+    EXPECT_GT(Get().activeSeconds, 300);
+    Add(INSTANCE, 120, 10);  // slow ones fade once others are quick
+    EXPECT_LT(Get().activeSeconds, LatestTraffic::EVIDENCE_SECONDS + 10);
+    EXPECT_GT(Get().instances, MINIMUM_INSTANCES);
   }
 
   TEST(LatestTraffic, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)

@@ -13,9 +13,35 @@ namespace OrthancPerf
     using std::chrono::milliseconds;
     using std::chrono::seconds;
 
+    using Names = std::vector<std::string>;
+
     class PeerStatisticsTest : public testing::Test
     {
     protected:
+      void Receive(const std::string& name)
+      {
+        statistics_.OnInstanceFinished(MakeInstance(name));
+      }
+
+      void Associate(const std::string& name, bool isAccepted)
+      {
+        FinishedAssociation association = MakeAssociation(name);
+        association.isAccepted = isAccepted;
+        statistics_.OnAssociationFinished(association);
+      }
+
+      Names List()
+      {
+        Names names;
+
+        for (const PeerSummary& peer : statistics_.Summarize())
+        {
+          names.push_back(peer.name);
+        }
+
+        return names;
+      }
+
       static const PeerTraffic& Received(const PeerSummary& summary)
       {
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
@@ -26,7 +52,7 @@ namespace OrthancPerf
         return Received(summary).associations;
       }
 
-      TimePoint now_{seconds(1000)};
+      TimePoint now_{std::chrono::hours(1000)};
       std::vector<OpenAssociation> open_;
       PeerStatistics statistics_{2, [this] { return open_; },
                                  [this]
@@ -108,45 +134,41 @@ namespace OrthancPerf
 
   TEST_F(PeerStatisticsTest, ARejectedStrangerIsOneOfTheOthers)
   {
-    FinishedAssociation rejected = MakeAssociation("STRANGER");
-    rejected.isAccepted = false;
-    statistics_.OnAssociationFinished(rejected);
+    Associate("STRANGER", false);
     open_ = {MakeOpenAssociation("WAITS")};
     open_[0].isAccepted = false;
 
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(1U, peers.size());
-    EXPECT_EQ("other", peers[0].name);
-    EXPECT_EQ(1U, Accepted(peers[0]).open);
-    EXPECT_EQ(1U, Accepted(peers[0]).outcomes.at(0));
+    EXPECT_EQ(Names{"other"}, List());
+    const PeerSummary others = statistics_.Summarize().front();
+    EXPECT_EQ(1U, Accepted(others).open);
+    EXPECT_EQ(1U, Accepted(others).outcomes.at(0));
   }
 
+  // A handler that waits for an hour keeps its association, and not its place
   TEST_F(PeerStatisticsTest, WhoTakesOverAPlaceDoesNotContinueItsFigures)
   {
-    statistics_.OnInstanceFinished(MakeInstance("CT1"));
-    statistics_.OnInstanceFinished(MakeInstance("MR1"));
+    Receive("IDLE");
+    Receive("MR1");
+    open_ = {MakeOpenAssociation("IDLE")};
     now_ += PeerStatistics::KEPT;
-    statistics_.OnInstanceFinished(MakeInstance("MR1"));
-    open_ = {MakeOpenAssociation("NEW")};
+    Receive("MR1");
+    open_.push_back(MakeOpenAssociation("NEW"));
 
-    std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("MR1", peers[0].name);
+    EXPECT_EQ((Names{"MR1", "NEW", "other"}), List());
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
     EXPECT_EQ(2U, Received(peers[0]).instances);
-    EXPECT_EQ("NEW", peers[1].name);
     EXPECT_EQ(0U, Received(peers[1]).instances);
-
-    statistics_.OnInstanceFinished(MakeInstance("NEW"));
-    peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ(1U, Received(peers[1]).instances);
+    EXPECT_EQ(1U, Accepted(peers[1]).open);
+    EXPECT_EQ(1U, Accepted(peers[2]).open);
+    Receive("NEW");
+    EXPECT_EQ(1U, Received(statistics_.Summarize().at(1)).instances);
   }
 
   TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
   {
     for (int i = 0; i < 240; i++)  // two a second, for two minutes
     {
-      statistics_.OnInstanceFinished(MakeInstance("CT1"));
+      Receive("CT1");
       now_ += milliseconds(500);
     }
 
@@ -166,8 +188,8 @@ namespace OrthancPerf
     for (int i = 0; i < 10; i++)
     {
       now_ += seconds(1);
-      statistics_.OnInstanceFinished(MakeInstance("CT1"));
-      statistics_.OnInstanceFinished(MakeInstance("CT2"));
+      Receive("CT1");
+      Receive("CT2");
     }
 
     for (const PeerSummary& peer : statistics_.Summarize())
@@ -184,40 +206,35 @@ namespace OrthancPerf
 
     for (const char* name : {"CT1", "other", "MR1", "US1", "CR1"})
     {
-      statistics_.OnInstanceFinished(MakeInstance(name));
+      Receive(name);
     }
 
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(3U, peers.size());
-    EXPECT_EQ("CT1", peers[0].name);
-    EXPECT_EQ("MR1", peers[1].name);
-    EXPECT_EQ("other", peers[2].name);
-    EXPECT_EQ(3U, Received(peers[2]).instances);
+    EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
+    EXPECT_EQ(3U, Received(statistics_.Summarize().at(2)).instances);
   }
 
   TEST_F(PeerStatisticsTest, WhatCameFromPeersThatAreNotKnownComesLast)
   {
-    statistics_.OnInstanceFinished(MakeInstance("other"));
-    statistics_.OnInstanceFinished(MakeInstance("  "));
-    statistics_.OnAssociationFinished(MakeAssociation(std::string(16, '\0')));
+    Receive("other");
+    Receive("  ");
+    Associate(std::string(16, '\0'), true);
 
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("", peers[1].name);
-    EXPECT_EQ(1U, Received(peers[1]).instances);
-    EXPECT_EQ(1U, Accepted(peers[1]).outcomes.at(0));
+    EXPECT_EQ((Names{"other", ""}), List());
+    const PeerSummary unknown = statistics_.Summarize().at(1);
+    EXPECT_EQ(1U, Received(unknown).instances);
+    EXPECT_EQ(1U, Accepted(unknown).outcomes.at(0));
   }
 
   TEST_F(PeerStatisticsTest, AnAssociationWithoutInstancesMakesAPeerKnown)
   {
-    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
+    Associate("CT1", true);
 
     const std::vector<PeerSummary> peers = statistics_.Summarize();
     ASSERT_EQ(1U, peers.size());
     EXPECT_EQ("CT1", peers[0].name);
     EXPECT_EQ("192.0.2.1", peers[0].address);
-    EXPECT_EQ(TimePoint(seconds(998)), peers[0].firstSeen);
-    EXPECT_EQ(TimePoint(seconds(1000)), peers[0].lastSeen);
+    EXPECT_EQ(now_ - seconds(2), peers[0].firstSeen);
+    EXPECT_EQ(now_, peers[0].lastSeen);
     EXPECT_TRUE(Accepted(peers[0]).IsAny());
     EXPECT_EQ(0U, Accepted(peers[0]).open);
     EXPECT_FALSE(peers[0].directions.at(1).associations.IsAny());
@@ -230,7 +247,7 @@ namespace OrthancPerf
     const std::vector<PeerSummary> peers = statistics_.Summarize();
     ASSERT_EQ(1U, peers.size());
     EXPECT_EQ(2U, Accepted(peers[0]).open);
-    EXPECT_EQ(TimePoint(seconds(999)), peers[0].firstSeen);
+    EXPECT_EQ(now_ - seconds(1), peers[0].firstSeen);
     EXPECT_EQ(now_, peers[0].lastSeen);
 
     open_.clear();
@@ -259,48 +276,7 @@ namespace OrthancPerf
     EXPECT_FALSE(Accepted(statistics.Summarize().front()).open.has_value());
   }
 
-  namespace
-  {
-    class PeerPlacesTest : public testing::Test
-    {
-    protected:
-      using Names = std::vector<std::string>;
-
-      void Receive(const std::string& name)
-      {
-        statistics_.OnInstanceFinished(MakeInstance(name));
-      }
-
-      void Associate(const std::string& name, bool isAccepted)
-      {
-        FinishedAssociation association = MakeAssociation(name);
-        association.isAccepted = isAccepted;
-        statistics_.OnAssociationFinished(association);
-      }
-
-      Names List()
-      {
-        Names names;
-
-        for (const PeerSummary& peer : statistics_.Summarize())
-        {
-          names.push_back(peer.name);
-        }
-
-        return names;
-      }
-
-      TimePoint now_{std::chrono::minutes(1000)};
-      PeerStatistics statistics_{2,
-                                 {},
-                                 [this]
-                                 {
-                                   return now_;
-                                 }};
-    };
-  }
-
-  TEST_F(PeerPlacesTest, StrangersNamedOtherAndRejectedPeersTakeNoPlace)
+  TEST_F(PeerStatisticsTest, StrangersNamedOtherAndRejectedPeersTakeNoPlace)
   {
     statistics_.SetModalities({"other"});
     Receive("other");
@@ -316,7 +292,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, ModalitiesHaveTheirPlacesHoweverManyStrangersCome)
+  TEST_F(PeerStatisticsTest, ModalitiesHaveTheirPlacesHoweverManyStrangersCome)
   {
     statistics_.SetModalities({"CT1", " MR1", "US1"});
 
@@ -328,7 +304,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, AModalityThatIsAddedLaterTakesOverAStrangersPlaceAtOnce)
+  TEST_F(PeerStatisticsTest, AModalityThatIsAddedLaterTakesOverAStrangersPlaceAtOnce)
   {
     statistics_.SetModalities({"CT1"});
     Receive("STRANGER");
@@ -340,7 +316,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"CT1", "LATE", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, APlaceWithoutAnInstanceForAnHourIsTakenOver)
+  TEST_F(PeerStatisticsTest, APlaceWithoutAnInstanceForAnHourIsTakenOver)
   {
     Receive("NIGHT");
     now_ += std::chrono::minutes(1);
@@ -357,7 +333,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"NEW", "NIGHT", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, AModalityKeepsItsPlaceWithoutAnInstanceUntilItIsNoneAnyMore)
+  TEST_F(PeerStatisticsTest, AModalityKeepsItsPlaceWithoutAnInstanceUntilItIsNoneAnyMore)
   {
     statistics_.SetModalities({"CT1", "MR1"});
     now_ += std::chrono::hours(1000);
@@ -368,7 +344,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"NEW", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, NamesAreBoundedAndPrintable)
+  TEST_F(PeerStatisticsTest, NamesAreBoundedAndPrintable)
   {
     Receive(std::string(65536, '\n'));
     Receive("CT1");
@@ -376,23 +352,88 @@ namespace OrthancPerf
     EXPECT_EQ((Names{std::string(MAXIMUM_PEER_NAME, '?'), "CT1"}), List());
   }
 
-  // A handler that waits for an hour keeps its association, and not its place
-  TEST_F(PeerPlacesTest, AnOpenAssociationWhosePlaceIsTakenOverIsOneOfTheOthers)
+  TEST(TimeSummary, HasTheMeanTheLatestAndTheMaximum)
   {
-    std::vector<OpenAssociation> open = {MakeOpenAssociation("IDLE")};
-    PeerStatistics statistics(
-        1, [&open] { return open; }, [this] { return now_; });
-    EXPECT_EQ("IDLE", statistics.Summarize().at(0).name);
-    now_ += PeerStatistics::KEPT;
-    open.push_back(MakeOpenAssociation("NEW"));
-    const std::vector<PeerSummary> peers = statistics.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("NEW", peers[0].name);
-    EXPECT_EQ("other", peers[1].name);
+    TimeSummary summary;
+    EXPECT_DOUBLE_EQ(0, summary.GetMean());
 
-    for (const PeerSummary& peer : peers)
+    for (const int time : {30, 20, 10, -5})  // a negative one counts as zero
     {
-      EXPECT_EQ(1U, peer.directions[0].associations.open);
+      summary.Add(milliseconds(time));
     }
+
+    EXPECT_EQ(4U, summary.count);
+    EXPECT_DOUBLE_EQ(0.015, summary.GetMean());
+    EXPECT_DOUBLE_EQ(0, summary.latest);
+    EXPECT_DOUBLE_EQ(0.030, summary.maximum);
+  }
+
+  TEST(PeerAssociations, SumsUpThoseThatAreOver)
+  {
+    FinishedAssociation lost = MakeAssociation("CT1");
+    lost.outcome = AssociationOutcome::Lost;
+    lost.setup = seconds(1);
+    lost.parties.implementationVersion = std::string(65536, 'A');
+    PeerAssociations associations;
+    EXPECT_FALSE(associations.IsAny());
+    associations.Add(MakeAssociation("CT1"));
+    associations.Add(MakeAssociation("CT1"));
+    EXPECT_EQ("OFFIS_DCMTK_367", associations.parties.implementationVersion);
+    associations.Add(lost);
+
+    EXPECT_EQ(2U, associations.outcomes.at(static_cast<std::size_t>(AssociationOutcome::Released)));
+    EXPECT_EQ(1U, associations.outcomes.at(static_cast<std::size_t>(AssociationOutcome::Lost)));
+    EXPECT_EQ(12U, associations.instances);
+    EXPECT_EQ(13200U, associations.bytes);
+    EXPECT_EQ(3U, associations.setup.count);
+    EXPECT_DOUBLE_EQ(1, associations.setup.maximum);
+    EXPECT_EQ(0U, associations.connect.count);
+    EXPECT_EQ(16384U, associations.parties.maximumLength);
+    EXPECT_EQ(MAXIMUM_PEER_NAME, associations.parties.implementationVersion.size());
+
+    lost.direction = Direction::Send;  // the bytes of an outgoing one are those sent
+    lost.connect = milliseconds(2);
+    associations.Add(lost);
+    EXPECT_EQ(13500U, associations.bytes);
+    EXPECT_DOUBLE_EQ(0.002, associations.connect.latest);
+
+    associations.Add(MakeOpenAssociation("CT1"));
+    EXPECT_TRUE(associations.IsAny());
+    EXPECT_EQ(1U, associations.open);
+    EXPECT_EQ(65535U, associations.tcp->sendWindow);
+  }
+
+  TEST(PeerAssociations, NoInstancesAreExpectedOfThoseThatWereNeverEstablished)
+  {
+    FinishedAssociation association = MakeAssociation("CT1");
+    PeerAssociations associations;
+
+    for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+    {
+      association.outcome = outcome;
+      associations.Add(association);
+    }
+
+    EXPECT_EQ(4U, associations.CountEstablished());
+  }
+
+  // Under TLS, the calling title is all that is known
+  TEST(PeerAssociations, WhatTheLatestDoesNotTellIsThatOfTheOneBefore)
+  {
+    FinishedAssociation unreadable = MakeAssociation("CT1");
+    unreadable.parties = {};
+    unreadable.parties.callingTitle = "CT1";
+    unreadable.tcp.reset();
+    unreadable.setup.reset();
+    PeerAssociations associations;
+    associations.Add(unreadable);
+    EXPECT_EQ("CT1", associations.parties.callingTitle);
+    associations.Add(MakeAssociation("CT1"));
+    associations.Add(unreadable);
+    unreadable.parties.callingTitle.clear();
+    associations.Add(unreadable);
+    EXPECT_EQ("ORTHANC", associations.parties.calledTitle);
+    EXPECT_EQ(1448U, associations.tcp->sendMss);
+    EXPECT_EQ(1U, associations.setup.count);
   }
 }
