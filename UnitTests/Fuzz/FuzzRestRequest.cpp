@@ -13,9 +13,7 @@
 #include "Rest/Comparison.h"
 #include "Rest/Resources.h"
 #include "Rest/RestRouter.h"
-#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/Worker/WorkerChannel.h"
 #include "Tuning/Json.h"
 
 #include <json/json.h>
@@ -24,9 +22,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,13 +35,6 @@ using namespace OrthancPerf;
 namespace
 {
   const std::string PASSWORD = "Basic YWxpY2U6c2VjcmV0";  // alice:secret
-
-  // What is on the lines of a text: metrics, indented JSON
-  bool IsPrintableText(const std::string& text)
-  {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
-  }
 
   Engines MakeFakeEngines()
   {
@@ -60,7 +52,6 @@ namespace
       engines.TestAll();
     }
 
-    const std::string image = MakeSampleImage({});
     EngineDirectory engines{MakeFakeEngines()};
     ConnectionTracker connections;
     Journal nobody{{}};
@@ -125,7 +116,7 @@ namespace
 
       instance.transcoding.emplace();
       instance.transcoding->outcome = "failed";
-      instance.transcoding->reason = reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      instance.transcoding->reason = reason;
       return instance;
     }
 
@@ -197,7 +188,12 @@ namespace
       RegisterHistoryResource(router, server.history, store);
       RegisterTuningResource(router, {store, Json::objectValue, true, {}});
       router.Register("/perf/transcoding/compare", HttpMethod::Post, "",
-                      [this](const RestRequest& request) { return Compare(request); });
+                      [](const RestRequest& request)
+                      {
+                        const auto wanted = ComparisonRequest::Read(request.body);
+                        Require(IsPrintable(wanted.resource));
+                        return AnswerJson(wanted.resource);
+                      });
       RegisterAdviceResource(router, advisor);
       RegisterMetricsResource(router, [this] { return GatherMetrics(); });
       RegisterStatusResource(router, {Json::objectValue,
@@ -216,22 +212,6 @@ namespace
                                          return std::string();
                                        }}});
       RegisterDashboardResource(router, server.dashboard);
-    }
-
-    RestAnswer Compare(const RestRequest& request)
-    {
-      const Server& server = GetServer();
-      const ComparisonRequest wanted = ComparisonRequest::Read(request.body);
-      Require(IsPrintable(wanted.resource));
-      Comparison job(server.engines, wanted, {wanted.resource},
-                     [&server](const std::string&) { return server.image; });
-
-      while (job.Step())
-      {
-        Require(job.GetProgress() >= 0 && job.GetProgress() <= 1);
-      }
-
-      return AnswerJson(job.GetContent());
     }
 
     MetricFigures GatherMetrics()
@@ -285,65 +265,37 @@ namespace
   };
 
   // By lines: the method and the path, the query string, headers, an empty line, the body
-  class Text
-  {
-  public:
-    explicit Text(std::string text) : text_(std::move(text))
-    {
-    }
-
-    std::string TakeUntil(char end)
-    {
-      const std::size_t found = std::min(text_.find(end, position_), text_.size());
-      std::string taken = text_.substr(position_, found - position_);
-      position_ = std::min(found + 1, text_.size());
-      return taken;
-    }
-
-    std::string TakeRest()
-    {
-      return text_.substr(position_);
-    }
-
-  private:
-    const std::string text_;
-    std::size_t position_ = 0;
-  };
-
-  RestRequest ReadRequest(Text text)
+  RestRequest ReadRequest(const std::string& text)
   {
     const std::vector<std::string> paths = {
         "/perf/instances",           "/perf/peers",  "/perf/history",   "/perf/tuning",
         "/perf/transcoding/compare", "/perf/status", "/perf/metrics",   "/perf/advice",
         "/perf/advice/history",      "/perf",        "/perf/app/app.js"};
-    const std::string begin = text.TakeUntil('\n');
+    std::istringstream stream(text);
+    std::string begin;
+    std::getline(stream, begin);
     RestRequest request;
     request.method = static_cast<HttpMethod>(begin.empty() ? 1 : 1 + (begin[0] & 3));
     request.path = begin.size() < 2 ? begin : paths[(begin[1] & 0xff) % paths.size()];
 
-    Text query(text.TakeUntil('\n'));
-    for (std::string pair = query.TakeUntil('&'); !pair.empty(); pair = query.TakeUntil('&'))
+    std::string query;
+    std::getline(stream, query);
+    std::istringstream pairs(query);
+
+    for (std::string pair; std::getline(pairs, pair, '&') && !pair.empty();)
     {
       const std::size_t equals = std::min(pair.find('='), pair.size() - 1);
       request.arguments[DecodeQuery(pair.substr(0, equals))] = DecodeQuery(pair.substr(equals + 1));
     }
 
-    for (std::string line = text.TakeUntil('\n'); !line.empty(); line = text.TakeUntil('\n'))
+    for (std::string line; std::getline(stream, line) && !line.empty();)
     {
       const std::size_t colon = std::min(line.find(':'), line.size() - 1);
       request.headers[line.substr(0, colon)] = line.substr(colon + 1);
     }
 
-    request.body = text.TakeRest();
+    request.body.assign(std::istreambuf_iterator<char>(stream), {});
     return request;
-  }
-
-  // As of an engine's program
-  std::string ReadReason(const std::string& text)
-  {
-    WorkerReason reason = {};
-    SetText(reason, text);
-    return GetText(reason);
   }
 
   // All of it is in headers of this target's own
@@ -353,9 +305,9 @@ namespace
     {
       return DecodeQuery(request.GetHeader(header).value_or(""));
     };
-    return {MakePrintable(read("name")),  MakePrintable(read("address")),
-            MakePrintable(read("title")), MakePrintable(read("version")),
-            ReadReason(read("reason")),   read("figures")};
+    return {MakePrintable(read("name")),   MakePrintable(read("address")),
+            MakePrintable(read("title")),  MakePrintable(read("version")),
+            MakePrintable(read("reason")), read("figures")};
   }
 
   void CheckAnswer(const RestAnswer& answer)
@@ -368,7 +320,8 @@ namespace
       Require(IsPrintable(name) && IsPrintable(value));
     }
 
-    Require(IsPrintableText(answer.body));
+    Require(std::all_of(answer.body.begin(), answer.body.end(),
+                        [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 
     if (isError || answer.contentType == "application/json")
     {
@@ -390,7 +343,7 @@ namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  RestRequest request = ReadRequest(Text(std::string(reinterpret_cast<const char*>(data), size)));
+  RestRequest request = ReadRequest({reinterpret_cast<const char*>(data), size});
   Require(request.GetUser().empty());  // from inside
   request.address = "10.0.0.9";
   Require(request.GetHeader("authorization") != PASSWORD || request.GetUser() == "alice");

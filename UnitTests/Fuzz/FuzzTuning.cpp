@@ -11,34 +11,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 using namespace OrthancPerf;
 
 namespace
 {
-  class MemoryPersistence
+  // A database of one text
+  TuningPersistence Use(std::optional<std::string>& kept)
   {
-  public:
-    std::optional<std::string> Load()
-    {
-      return text_;
-    }
-
-    void Save(const std::string& text)
-    {
-      text_ = text.empty() ? std::nullopt : std::optional<std::string>(text);
-    }
-
-  private:
-    std::optional<std::string> text_;
-  };
-
-  TuningPersistence Use(MemoryPersistence& persistence)
-  {
-    return {[&persistence] { return persistence.Load(); },
-            [&persistence](const std::string& text)
+    return {[&kept] { return kept; },
+            [&kept](const std::string& text)
             {
-              persistence.Save(text);
+              kept = text.empty() ? std::nullopt : std::make_optional(text);
             }};
   }
 
@@ -58,7 +44,7 @@ namespace
 
   void TryAsPatch(const Json::Value& json)
   {
-    MemoryPersistence persistence;
+    std::optional<std::string> persistence;
     TuningStore store(Tuning(), Use(persistence), {});
     const TuningOutcome outcome = store.Merge(json);
     Require(outcome.warnings.empty());
@@ -70,13 +56,18 @@ namespace
     const std::string text = shown.toStyledString();
     Require(*store.Merge(ParseJson(text.data(), text.size())).tuning == *outcome.tuning);
     Require(*store.Reset().tuning == Tuning());
-    Require(!persistence.Load());
+    Require(!persistence);
   }
 
   void TryAsSaved(const std::string& text)
   {
-    MemoryPersistence persistence;
-    persistence.Save(text);
+    std::optional<std::string> persistence;
+
+    if (!text.empty())
+    {
+      persistence = text;
+    }
+
     TuningStore store(Tuning(), Use(persistence), {});
     const TuningOutcome loaded = store.Load();
     Require(*store.Merge(ToJson(*loaded.tuning)).tuning == *loaded.tuning);
