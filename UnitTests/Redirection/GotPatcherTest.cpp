@@ -39,21 +39,47 @@ namespace OrthancPerf
               {"no_such_function", reinterpret_cast<void*>(&ReplacedWrite)}};
     }
 
+    // Nothing to read: the end of a file
+    ssize_t Read(ReadFunction* function)
+    {
+      char c = 0;
+      return function(STDIN_FILENO, &c, 0);
+    }
+
+    ssize_t ReadBy(const CallerModule& caller)
+    {
+      return Read(caller.Get<ReadFunction>("CallerRead"));
+    }
+
+    // Redirects again and again, while another thread looks
+    template <typename Look>
+    void RedirectWhile(GotPatcher& patcher, const Look& look)
+    {
+      std::atomic<bool> stop = false;
+      std::thread thread(
+          [&]
+          {
+            while (!stop)
+            {
+              look();
+            }
+          });
+
+      for (int i = 0; i < 200; i++)
+      {
+        patcher.Refresh();
+        patcher.Restore();
+      }
+
+      stop = true;
+      thread.join();
+    }
+
     class GotPatcherOnCaller : public testing::TestWithParam<const char*>
     {
     protected:
-      // Nothing to read: the end of a file
-      ssize_t Read(ReadFunction* function)
-      {
-        char c = 0;
-        return function(zero_, &c, 0);
-      }
-
       CallerModule caller_{GetParam()};
       GotPatcher patcher_{MakeRedirections(), nullptr, &CallerModule::IsCaller};
-
-    private:
-      const int zero_ = STDIN_FILENO;
     };
   }
 
@@ -125,29 +151,14 @@ namespace OrthancPerf
 
   TEST_P(GotPatcherOnCaller, LetsOtherThreadsCallMeanwhile)
   {
-    auto* read = caller_.Get<ReadFunction>("CallerRead");
     const ssize_t original = Read(&::read);
-    std::atomic<bool> stop = false;
     std::atomic<bool> isOther = false;
-
-    std::thread thread(
-        [&]
-        {
-          while (!stop)
-          {
-            const ssize_t result = Read(read);
-            isOther = isOther || (result != MARK && result != original);
-          }
-        });
-
-    for (int i = 0; i < 100; i++)
-    {
-      patcher_.Refresh();
-      patcher_.Restore();
-    }
-
-    stop = true;
-    thread.join();
+    RedirectWhile(patcher_,
+                  [&]
+                  {
+                    const ssize_t result = ReadBy(caller_);
+                    isOther = isOther || (result != MARK && result != original);
+                  });
     EXPECT_FALSE(isOther);
   }
 
@@ -161,10 +172,9 @@ namespace OrthancPerf
     GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
     patcher.Refresh();
     auto caller = std::make_unique<CallerModule>();
-    char c = 0;
-    EXPECT_NE(MARK, caller->Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    EXPECT_NE(MARK, ReadBy(*caller));
     patcher.Refresh();
-    EXPECT_EQ(MARK, caller->Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    EXPECT_EQ(MARK, ReadBy(*caller));
     caller.reset();
     patcher.Restore();
     EXPECT_EQ("", patcher.GetProblem());
@@ -188,9 +198,8 @@ namespace OrthancPerf
     GotPatcher patcher(MakeRedirections(), nullptr, filter);
     patcher.Refresh();
     EXPECT_EQ("no memory for the second", patcher.GetProblem());
-    char c = 0;
-    EXPECT_NE(MARK, first.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
-    EXPECT_NE(MARK, second.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    EXPECT_NE(MARK, ReadBy(first));
+    EXPECT_NE(MARK, ReadBy(second));
     EXPECT_EQ(0U, patcher.GetStates()[0].slots);
 
     patcher.Refresh();
@@ -203,26 +212,13 @@ namespace OrthancPerf
     const CallerModule first(BuildPaths::GetEagerCaller());
     const CallerModule second(BuildPaths::GetLazyCaller());
     GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
-    std::atomic<bool> stop = false;
     std::atomic<bool> isHalf = false;
-    std::thread reader(
-        [&]
-        {
-          while (!stop)
-          {
-            const std::size_t slots = patcher.GetStates()[0].slots;
-            isHalf = isHalf || (slots != 0 && slots != 2);
-          }
-        });
-
-    for (int i = 0; i < 300; i++)
-    {
-      patcher.Refresh();
-      patcher.Restore();
-    }
-
-    stop = true;
-    reader.join();
+    RedirectWhile(patcher,
+                  [&]
+                  {
+                    const std::size_t slots = patcher.GetStates()[0].slots;
+                    isHalf = isHalf || (slots != 0 && slots != 2);
+                  });
     EXPECT_FALSE(isHalf);
   }
 

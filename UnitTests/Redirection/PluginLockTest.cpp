@@ -3,7 +3,6 @@
 
 #include "Redirection/CallerModule.h"
 
-#include <functional>
 #include <future>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@ namespace OrthancPerf
 {
   namespace
   {
+    // Of a type of pthread_mutexattr_settype(3)
     class Mutex
     {
     public:
@@ -23,11 +23,6 @@ namespace OrthancPerf
         pthread_mutexattr_settype(&attributes, type);
         pthread_mutex_init(&mutex_, &attributes);
         pthread_mutexattr_destroy(&attributes);
-      }
-
-      ~Mutex()
-      {
-        pthread_mutex_destroy(&mutex_);
       }
 
       Mutex(const Mutex&) = delete;
@@ -73,16 +68,20 @@ namespace OrthancPerf
         ASSERT_EQ(0, unlock_(mutex.Get()));
       }
 
+      void Take(Mutex& mutex)
+      {
+        Lock(mutex);
+        Unlock(mutex);
+      }
+
       // A service that takes the plugin lock, after a lock of another kind
       bool Find()
       {
         return lock.Find(
             [this]
             {
-              Lock(plain);
-              Unlock(plain);
-              Lock(mutex);
-              Unlock(mutex);
+              Take(plain);
+              Take(mutex);
             });
       }
 
@@ -144,24 +143,19 @@ namespace OrthancPerf
 
   TEST_F(PluginLockOfServer, IsNotKnownIfTheServiceDoesNotTakeOneRecursiveMutexOnItsThread)
   {
-    const auto take = [this](Mutex& taken)
-    {
-      Lock(taken);
-      Unlock(taken);
-    };
     Mutex other(PTHREAD_MUTEX_RECURSIVE);
     bool isFirst = true;
-    EXPECT_FALSE(lock.Find([&] { take(plain); }));
+    EXPECT_FALSE(lock.Find([&] { Take(plain); }));
     EXPECT_FALSE(lock.IsKnown());
     EXPECT_NE("", lock.GetProblem());
     EXPECT_FALSE(lock.Find(
         [&]
         {
-          take(isFirst ? mutex : other);
+          Take(isFirst ? mutex : other);
           isFirst = false;
         }));
     EXPECT_FALSE(lock.IsKnown());
-    EXPECT_FALSE(lock.Find([&] { std::async(std::launch::async, take, std::ref(mutex)).get(); }));
+    EXPECT_FALSE(lock.Find([&] { std::async(std::launch::async, [&] { Take(mutex); }).get(); }));
 
     Lock(mutex);
 

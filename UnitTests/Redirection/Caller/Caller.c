@@ -3,9 +3,9 @@
    through its own GOT slots. */
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/select.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -40,11 +40,6 @@ EXPORT ssize_t CallerWrite(int fd, const void* buffer, size_t size)
   return write(fd, buffer, size);
 }
 
-EXPORT ssize_t CallerSend(int fd, const void* buffer, size_t size, int flags)
-{
-  return send(fd, buffer, size, flags);
-}
-
 EXPORT int CallerSelect(int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* t)
 {
   return select(count, read, write, except, t);
@@ -58,11 +53,6 @@ EXPORT int CallerPoll(struct pollfd* fds, nfds_t count, int timeout)
 EXPORT int CallerSetSockOpt(int fd, int level, int name, const void* value, socklen_t size)
 {
   return setsockopt(fd, level, name, value, size);
-}
-
-EXPORT int CallerShutdown(int fd, int how)
-{
-  return shutdown(fd, how);
 }
 
 EXPORT int CallerClose(int fd)
