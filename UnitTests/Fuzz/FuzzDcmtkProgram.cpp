@@ -8,7 +8,7 @@ using namespace OrthancPerf;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   static EngineProcess engine(
-      "DCMTK", [] { return std::make_unique<FrameTranscoding>("dcmtk", MakeFrameCodec()); });
+      [] { return std::make_unique<FrameTranscoding>("dcmtk", MakeFrameCodec()); });
   Input input(data, size);
   ProgramCheck(engine, "dcmtk").Run(input);
   return 0;

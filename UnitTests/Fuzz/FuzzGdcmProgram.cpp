@@ -8,7 +8,7 @@ using namespace OrthancPerf;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   static EngineProcess engine(
-      "GDCM", [] { return std::make_unique<FrameTranscoding>("gdcm", MakeFrameCodec()); });
+      [] { return std::make_unique<FrameTranscoding>("gdcm", MakeFrameCodec()); });
   Input input(data, size);
   ProgramCheck(engine, "gdcm").Run(input);
   return 0;

@@ -78,13 +78,6 @@ namespace OrthancPerf
     thread.StopRepeating(LONG);
   }
 
-  TEST(BackgroundThread, OneThatRestsEndsAtOnce)
-  {
-    BackgroundThread thread;
-    thread.Repeat(LONG, [] { ADD_FAILURE(); });
-    thread.StopRepeating(LONG);
-  }
-
   class AskElsewhereTest : public testing::Test
   {
   protected:

@@ -183,22 +183,29 @@ namespace OrthancPerf
     pair.ReleaseClient();
   }
 
-  TEST_F(ProbedConnectionTest, TunesALiveConnectionAtItsNextCall)
+  // DCMTK of the official builds asks for TCP_NODELAY after accept and connect
+  TEST_F(ProbedConnectionTest, TunesALiveConnectionAtItsNextCallAndGoesBackToWhatOrthancAskedFor)
   {
-    EXPECT_FALSE(ReadSocketOptions(fd_).noDelay.value());
-
     DicomSockets settings = MakeStock();
-    settings.tcpNoDelay = true;
     settings.receiveBuffer = SocketBuffer::MakeFixed(70000);
-    probe_.SetSettings(settings);
-    Poll(fd_, 1);
-    EXPECT_TRUE(ReadSocketOptions(fd_).noDelay.value());
-    EXPECT_EQ(140000u, ReadSocketOptions(fd_).receiveBuffer.value());
-
-    settings.tcpNoDelay = false;
-    probe_.SetSettings(settings);
-    Poll(fd_, 1);
+    const auto isNoDelay = [&](bool setting)
+    {
+      settings.tcpNoDelay = setting;
+      probe_.SetSettings(settings);
+      Poll(fd_, 1);
+      return ReadSocketOptions(fd_).noDelay.value();
+    };
     EXPECT_FALSE(ReadSocketOptions(fd_).noDelay.value());
+    EXPECT_TRUE(isNoDelay(true));
+    EXPECT_EQ(140000u, ReadSocketOptions(fd_).receiveBuffer.value());
+    EXPECT_FALSE(isNoDelay(false));
+
+    auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
+    const int on = 1;
+    EXPECT_EQ(0, set(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+    EXPECT_TRUE(ReadSocketOptions(fd_).noDelay.value());
+    EXPECT_TRUE(isNoDelay(true));
+    EXPECT_TRUE(isNoDelay(false));
   }
 
   TEST_F(ProbedConnectionTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
@@ -214,27 +221,6 @@ namespace OrthancPerf
     EXPECT_EQ(0, set(fd_, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)));
     EXPECT_EQ(before.receiveBuffer, ReadSocketOptions(fd_).receiveBuffer);
     EXPECT_EQ(before.sendBuffer, ReadSocketOptions(fd_).sendBuffer);
-  }
-
-  // As DCMTK of the official builds does after accept and connect
-  TEST_F(ProbedConnectionTest, GoesBackToTheNoDelayThatTheApplicationHasAskedFor)
-  {
-    const auto isNoDelay = [&](bool setting)
-    {
-      DicomSockets settings = MakeStock();
-      settings.tcpNoDelay = setting;
-      probe_.SetSettings(settings);
-      Poll(fd_, 1);
-      return ReadSocketOptions(fd_).noDelay.value();
-    };
-    EXPECT_FALSE(isNoDelay(false));
-
-    auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
-    const int on = 1;
-    EXPECT_EQ(0, set(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
-    EXPECT_TRUE(ReadSocketOptions(fd_).noDelay.value());
-    EXPECT_TRUE(isNoDelay(true));
-    EXPECT_TRUE(isNoDelay(false));
   }
 
   // DCMTK's time-out for the rest of a PDU, less what the sender was held back for
