@@ -14,7 +14,6 @@
 #include <string>
 #include <sys/socket.h>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -81,7 +80,7 @@ namespace OrthancPerf
         Install(false);
         SetLimit();
         BeginToSend(2 * PIECE);
-        EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+        EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
         EXPECT_NE(0U, GetHeld());
       }
 
@@ -106,8 +105,8 @@ namespace OrthancPerf
             });
       }
 
-      // How much came, until an error (its number) or the end
-      std::pair<std::size_t, int> Read(std::size_t size)
+      // How much came until the end, or an error, as a negative number
+      long Read(std::size_t size)
       {
         auto* read = caller_.Get<decltype(::read)>("CallerRead");
         std::vector<char> buffer(65536);
@@ -120,27 +119,22 @@ namespace OrthancPerf
 
           if (result <= 0)
           {
-            return {done, result == 0 ? 0 : errno};
+            return result == 0 ? static_cast<long>(done) : -errno;
           }
 
           done += static_cast<std::size_t>(result);
         }
 
-        return {done, 0};
+        return static_cast<long>(done);
       }
 
-      static std::pair<std::size_t, int> All(std::size_t size)
-      {
-        return {size, 0};
-      }
-
-      std::future<std::pair<std::size_t, int>> BeginToRead(std::size_t size)
+      std::future<long> BeginToRead(std::size_t size)
       {
         return std::async(std::launch::async, [this, size] { return Read(size); });
       }
 
       // A C-STORE that waits after its first piece, of which so much is to be read
-      std::future<std::pair<std::size_t, int>> BeginToReceive(std::size_t sent, std::size_t read)
+      std::future<long> BeginToReceive(std::size_t sent, std::size_t read)
       {
         Install(false);
         TakeAll();
@@ -195,7 +189,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 3; i++)
     {
-      EXPECT_EQ(All(PIECE - 1), Read(PIECE - 1));
+      EXPECT_EQ(long(PIECE - 1), Read(PIECE - 1));
       Write("answer");
     }
 
@@ -209,7 +203,7 @@ namespace OrthancPerf
     EXPECT_GT(PIECE + 65536, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
 
     GetQueue().Close(OTHER);
-    EXPECT_EQ(All(2 * PIECE), reader.get());
+    EXPECT_EQ(long(2 * PIECE), reader.get());
     EXPECT_LT(0U, GetHeld());
     Write(ANSWER);
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
@@ -221,15 +215,15 @@ namespace OrthancPerf
     {
       const char* name;
       void (*end)(AdmissionQueue& queue);
-      std::pair<std::size_t, int> expected;
+      long expected;
     };
 
     const std::vector<Case> cases = {
-        {"switched off", [](AdmissionQueue& queue) { queue.Set(0, LONG); }, All(PIECE)},
+        {"switched off", [](AdmissionQueue& queue) { queue.Set(0, LONG); }, long(PIECE)},
         {"after the timeout",
          [](AdmissionQueue& queue) { queue.Set(LIMIT, std::chrono::milliseconds(50)); },
-         All(PIECE)},
-        {"Orthanc stops", [](AdmissionQueue& queue) { queue.Stop(); }, {0, ECONNRESET}},
+         long(PIECE)},
+        {"Orthanc stops", [](AdmissionQueue& queue) { queue.Stop(); }, -ECONNRESET},
     };
 
     Install(false);
@@ -239,7 +233,7 @@ namespace OrthancPerf
       SCOPED_TRACE(one.name);
       TakeAll();
       BeginToSend(2 * PIECE);
-      EXPECT_EQ(All(PIECE), Read(PIECE));
+      EXPECT_EQ(long(PIECE), Read(PIECE));
       auto reader = BeginToRead(PIECE);
       AwaitWait();
       one.end(GetQueue());
@@ -254,14 +248,14 @@ namespace OrthancPerf
     auto reader = BeginToReceive(PIECE + REST, PIECE + REST + 1);
     sender_.join();
     shutdown(pair_.GetClient(), SHUT_WR);
-    EXPECT_EQ(All(PIECE + REST), reader.get());
+    EXPECT_EQ(long(PIECE + REST), reader.get());
   }
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnWhereTheProbeIsRemoved)
   {
     auto reader = BeginToReceive(2 * PIECE, 2 * PIECE);
     probe_->Remove();
-    EXPECT_EQ(All(2 * PIECE), reader.get());
+    EXPECT_EQ(long(2 * PIECE), reader.get());
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
 
@@ -301,7 +295,7 @@ namespace OrthancPerf
 
     // What a server throws away afterwards does not count
     BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
 
@@ -312,7 +306,7 @@ namespace OrthancPerf
     Read(100);
     EXPECT_TRUE(MayUpload(pair_.GetServer(), 3 * PIECE));
     TakeAll();
-    EXPECT_EQ(All(3 * PIECE), Read(3 * PIECE));
+    EXPECT_EQ(long(3 * PIECE), Read(3 * PIECE));
     EXPECT_EQ(0U, GetQueue().GetFigures().waits);
   }
 
@@ -345,18 +339,18 @@ namespace OrthancPerf
     BeginToSend(7 * PIECE);
 
     // Not known yet whether Orthanc keeps it
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
     EXPECT_TRUE(MayUpload(pair_.GetServer(), CHUNKED));
     auto reader = BeginToRead(3 * PIECE);
     AwaitWait();
     GetQueue().Close(OTHER);
-    EXPECT_EQ(All(3 * PIECE), reader.get());
+    EXPECT_EQ(long(3 * PIECE), reader.get());
     EXPECT_LT(PIECE, GetHeld());
 
     OnInstanceStored(pair_.GetServer());
     EXPECT_EQ(0U, GetHeld());
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));  // the next part counts as the first one did
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));  // the next part counts as the first one did
     EXPECT_LE(2 * PIECE, GetHeld());
   }
 

@@ -395,14 +395,31 @@ namespace OrthancPerf
         const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
         ASSERT_LE(0, fd);
         EXPECT_EQ(4, Write(fd, "DICM"));
-        EXPECT_EQ(0, isSynced ? caller_.Get<int(int)>("CallerSync")(fd) : 0);
+        EXPECT_EQ(0, isSynced ? caller_.Get<long(int)>("CallerSync")(fd) : 0);
         Close(fd);
+      }
+
+      // The server answers after so long
+      void Ask(TcpPair& server, int wait)
+      {
+        EXPECT_EQ(5, Write(server.GetClient(), "BEGIN"));
+        EXPECT_EQ(0, Poll(server.GetClient(), wait));
+        SendAll(server.GetServer(), "done");
+        EXPECT_EQ(1, Poll(server.GetClient(), 1000));
+        EXPECT_EQ(4, Read(server.GetClient(), 100));
+      }
+
+      static std::string Describe(const TcpPair& pair)
+      {
+        return "127.0.0.1:" + std::to_string(pair.GetPort());
       }
 
       std::string root_ = testing::TempDir() + "probe-XXXXXX";
       TcpPair pair_;
       Probe probe_{MakePlaces(pair_), tracker_, &CallerModule::IsCaller};
+      TcpPair database_;
       WrittenFiles& files_ = WrittenFiles::OfThisThread();
+      AskedServers& servers_ = AskedServers::OfThisThread();
       int (*const open_)(const char*, int,
                          mode_t) = caller_.Get<int(const char*, int, mode_t)>("CallerOpen");
     };
@@ -444,23 +461,18 @@ namespace OrthancPerf
     GatheredFile::SetFolder(root_.c_str());
 
     for (const char* function : {"CallerSync", "CallerSeek", "CallerTruncate", "CallerWriteAt",
-                                 "CallerWriteAll", "CallerDuplicate", "CallerClose"})
+                                 "CallerWriteAll", "CallerDuplicate"})
     {
+      SCOPED_TRACE(function);
       tracker_.BeginStorage(Clock::now(), 10 * piece.size());
       const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
       EXPECT_EQ(4096, Write(fd, piece));
-      EXPECT_EQ(0U, std::filesystem::file_size(path)) << function;
-      const bool isClosed = function == std::string("CallerClose");
-      const long result = isClosed ? caller_.Get<int(int)>(function)(fd)
-                                   : reinterpret_cast<long>(caller_.Get<void*(int)>(function)(fd));
-      EXPECT_EQ(4096U, std::filesystem::file_size(path)) << function;
-
-      if (!isClosed)
-      {
-        EXPECT_EQ(4096, Write(fd, piece));
-        EXPECT_EQ(8192U, std::filesystem::file_size(path)) << function;
-        Close(fd);
-      }
+      EXPECT_EQ(0U, std::filesystem::file_size(path));
+      const long result = caller_.Get<long(int)>(function)(fd);
+      EXPECT_EQ(4096U, std::filesystem::file_size(path));
+      EXPECT_EQ(4096, Write(fd, piece));
+      EXPECT_EQ(8192U, std::filesystem::file_size(path));
+      Close(fd);
 
       if (function == std::string("CallerDuplicate"))
       {
@@ -523,7 +535,7 @@ namespace OrthancPerf
     files_.Begin();
     std::FILE* written = open(path.c_str(), "wb");
     ASSERT_NE(nullptr, written);
-    EXPECT_EQ(0, caller_.Get<int(int)>("CallerSync")(fileno(written)));
+    EXPECT_EQ(0, caller_.Get<long(int)>("CallerSync")(fileno(written)));
     EXPECT_EQ(0, close(written));
     const std::optional<StoredFile> file = files_.Take();
     ASSERT_TRUE(file);
@@ -545,55 +557,41 @@ namespace OrthancPerf
 
   TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfADatabaseServer)
   {
-    TcpPair database;
-    AskedServers& servers = AskedServers::OfThisThread();
-    const auto ask = [&](int poll)
-    {
-      EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
-      EXPECT_EQ(0, Poll(database.GetClient(), poll));
-      SendAll(database.GetServer(), "done");
-      EXPECT_EQ(1, Poll(database.GetClient(), 1000));
-      EXPECT_EQ(4, Read(database.GetClient(), 100));
-    };
-
     files_.Begin();
-    servers.Begin({false, true}, Clock::now());
+    servers_.Begin({false, true}, Clock::now());
     Store(root_ + "/instance", true);
-    ask(30);
-    ask(20);
-    const std::optional<ServerWork> work = servers.Take().database;
+    Ask(database_, 30);
+    Ask(database_, 20);
+    const std::optional<ServerWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(50), work->waited);
     EXPECT_LE(std::chrono::milliseconds(20), work->shortest);
-    EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), work->server);
+    EXPECT_EQ(Describe(database_), work->server);
     EXPECT_TRUE(work->queued);
 
-    ask(1);  // for nobody
-    EXPECT_FALSE(servers.Take().database);
+    Ask(database_, 1);  // for nobody
+    EXPECT_FALSE(servers_.Take().database);
     EXPECT_TRUE(files_.Take());
   }
 
   TEST_F(ProbeTestWithFiles, AWaitBySelectIsOneForTheServer)
   {
-    TcpPair database;
-    AskedServers& servers = AskedServers::OfThisThread();
-    servers.Begin({false, true}, Clock::now());
-    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+    const int fd = database_.GetClient();
+    servers_.Begin({false, true}, Clock::now());
+    EXPECT_EQ(5, Write(fd, "BEGIN"));
     fd_set set;
     FD_ZERO(&set);
-    FD_SET(database.GetClient(), &set);
+    FD_SET(fd, &set);
     timeval timeout = {0, 20000};
     auto* select = caller_.Get<decltype(::select)>("CallerSelect");
-    EXPECT_EQ(0, select(database.GetClient() + 1, &set, nullptr, nullptr, &timeout));
-    EXPECT_LE(std::chrono::milliseconds(20), servers.Take().database->waited);
+    EXPECT_EQ(0, select(fd + 1, &set, nullptr, nullptr, &timeout));
+    EXPECT_LE(std::chrono::milliseconds(20), servers_.Take().database->waited);
   }
 
   // As libcurl does: it waits with a descriptor by which other threads can wake it up
   TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfAnObjectStorage)
   {
-    TcpPair database;
-    AskedServers& servers = AskedServers::OfThisThread();
     std::array<int, 2> wakeup = {};
     ASSERT_EQ(0, pipe(wakeup.data()));
     auto* poll = caller_.Get<int(pollfd*, nfds_t, int)>("CallerPoll");
@@ -603,7 +601,7 @@ namespace OrthancPerf
       return poll(waits.data(), waits.size(), timeout);
     };
 
-    servers.Begin({true, true}, Clock::now());
+    servers_.Begin({true, true}, Clock::now());
     TcpPair objects(&::accept, connect_);
     const int fd = objects.GetClient();
     EXPECT_EQ(1, wait(fd, POLLOUT, 1000));
@@ -612,32 +610,27 @@ namespace OrthancPerf
     SendAll(objects.GetServer(), "201");
     EXPECT_EQ(1, wait(fd, POLLIN, 1000));
     EXPECT_EQ(3, Read(fd, 100));
-    EXPECT_EQ(6, Write(database.GetClient(), "COMMIT"));
-    EXPECT_EQ(0, Poll(database.GetClient(), 20));
-    SendAll(database.GetServer(), "done");
-    EXPECT_EQ(4, Read(database.GetClient(), 100));
+    Ask(database_, 20);
 
-    const StorageWork work = servers.Take();
-    ASSERT_TRUE(work.storage);
+    const StorageWork work = servers_.Take();
+    ASSERT_TRUE(work.storage && work.database);
     EXPECT_EQ(1U, work.storage->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(30), work.storage->waited);
     EXPECT_LE(work.storage->waited, work.storage->end - work.storage->begin);
-    EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), work.storage->server);
-    ASSERT_TRUE(work.database);
+    EXPECT_EQ(Describe(objects), work.storage->server);
     EXPECT_EQ(1U, work.database->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(20), work.database->waited);
 
     // Closed, its number becomes that of another one
-    servers.Begin({true, true}, Clock::now());
+    servers_.Begin({true, true}, Clock::now());
     EXPECT_EQ(3, Write(fd, "PUT"));
     Close(fd);
-    ASSERT_EQ(fd, dup2(database.GetClient(), fd));
+    ASSERT_EQ(fd, dup2(database_.GetClient(), fd));
     EXPECT_EQ(6, Write(fd, "COMMIT"));
-    const StorageWork both = servers.Take();
-    ASSERT_TRUE(both.storage);
-    EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), both.storage->server);
-    ASSERT_TRUE(both.database);
-    EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), both.database->server);
+    const StorageWork both = servers_.Take();
+    ASSERT_TRUE(both.storage && both.database);
+    EXPECT_EQ(Describe(objects), both.storage->server);
+    EXPECT_EQ(Describe(database_), both.database->server);
     EXPECT_FALSE(both.database->queued);  // as it is not known when the storage had ended
     Close(wakeup[0]);
     Close(wakeup[1]);
@@ -657,14 +650,12 @@ namespace OrthancPerf
   TEST_F(ProbeTestWithFiles, AChildThatClosesWhatItInheritsAndOpensALogChangesNothingOfOurs)
   {
     const int connection = accept_(pair_.GetListening(), nullptr, nullptr);
-    TcpPair database;
-    AskedServers& servers = AskedServers::OfThisThread();
     files_.Begin();
-    servers.Begin({true, true}, Clock::now());
+    servers_.Begin({true, true}, Clock::now());
     const int file = open_((root_ + "/instance").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
-    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+    EXPECT_EQ(5, Write(database_.GetClient(), "BEGIN"));
     auto* close = caller_.Get<decltype(::close)>("CallerClose");
-    const std::array<int, 3> inherited = {connection, file, database.GetClient()};
+    const std::array<int, 3> inherited = {connection, file, database_.GetClient()};
     const std::string log = root_ + "/log";
 
     // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork)
@@ -687,9 +678,9 @@ namespace OrthancPerf
     EXPECT_TRUE(GetOutcomes().empty());
     EXPECT_EQ(1U, GetOpen().size());
     EXPECT_TRUE(files_.IsOpen(file));
-    SendAll(database.GetServer(), "done");
-    EXPECT_EQ(4, Read(database.GetClient(), 100));
-    EXPECT_EQ(1U, servers.Take().database->roundTrips);
+    SendAll(database_.GetServer(), "done");
+    EXPECT_EQ(4, Read(database_.GetClient(), 100));
+    EXPECT_EQ(1U, servers_.Take().database->roundTrips);
     Close(file);
     EXPECT_TRUE(files_.Take());
     Close(connection);

@@ -65,28 +65,28 @@ EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
   return open(path, flags, mode);
 }
 
-EXPORT off_t CallerSeek(int fd)
+EXPORT long CallerSeek(int fd)
 {
   return lseek(fd, 0, SEEK_CUR);
 }
 
-EXPORT int CallerTruncate(int fd)
+EXPORT long CallerTruncate(int fd)
 {
   return ftruncate(fd, 4096);
 }
 
-EXPORT ssize_t CallerWriteAt(int fd)
+EXPORT long CallerWriteAt(int fd)
 {
   return pwrite(fd, "D", 1, 0);
 }
 
-EXPORT ssize_t CallerWriteAll(int fd)
+EXPORT long CallerWriteAll(int fd)
 {
   struct iovec none = {0, 0};
   return writev(fd, &none, 1);
 }
 
-EXPORT int CallerDuplicate(int fd)
+EXPORT long CallerDuplicate(int fd)
 {
   return dup(fd);
 }
@@ -101,7 +101,7 @@ EXPORT int CallerFclose(FILE* stream)
   return fclose(stream);
 }
 
-EXPORT int CallerSync(int fd)
+EXPORT long CallerSync(int fd)
 {
   return fdatasync(fd);
 }
