@@ -179,8 +179,11 @@ def make_requests() -> Seeds:
     yield b"\x00\x02\nsince=1700000000&resolution=minute&token=x\nx-forwarded-for:10.0.0.1\n\n"
     headers = b"authorization:Basic YWxpY2U6c2VjcmV0\nx-forwarded-for:10.9.8.7, 192.168.1.5\n"
     origin = b"origin:https://pacs.example\nhost:pacs.example\nsec-fetch-site:same-origin\n"
-    tuning = b'{"DicomSockets": {"Preset": "stock", "ReceiveBuffer": 65536}}'
-    yield b"\x02\x03\nsources\n" + headers + origin + b"\n" + tuning
+    for tuning in (
+        b'{"DicomSockets": {"Preset": "stock", "ReceiveBuffer": 65536, "TcpNoDelay": null}}',
+        b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}',
+    ):
+        yield b"\x02\x03\nsources\n" + headers + origin + b"\n" + tuning
     yield b"\x03\x03\n_method=PUT\n" + headers + b"\n"
     compare = b'{"Resource": "0123abcd-0123abcd-0123abcd-0123abcd-0123abcd", "Priority": 1}'
     yield b"\x01\x04\n\n" + headers + b"\n" + compare
@@ -189,12 +192,6 @@ def make_requests() -> Seeds:
     for path in range(11):
         yield b"\x00" + bytes([path]) + b"\n\n" + names
     yield b"\x00\x09\n\naccept:text/html\naccept-encoding:gzip\nif-none-match:1\n\n"
-
-
-def make_tunings() -> Seeds:
-    yield (RESOURCES / "Configuration" / "perf.json").read_bytes()
-    yield b'{"DicomSockets": {"Preset": "stock", "TcpNoDelay": null}}'
-    yield b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}'
 
 
 def make_transcodings() -> Seeds:
@@ -264,7 +261,6 @@ SEEDS = {
     "FuzzNativeEngine": make_files,
     "FuzzRestRequest": make_requests,
     "FuzzTranscoding": make_transcodings,
-    "FuzzTuning": make_tunings,
     "FuzzWorkerMessages": lambda: iter([b"0.2.0"]),
 }
 

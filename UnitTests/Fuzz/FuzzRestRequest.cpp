@@ -15,6 +15,7 @@
 #include "Rest/RestRouter.h"
 #include "Transcoding/FakeEngine.h"
 #include "Tuning/Json.h"
+#include "Tuning/TuningReader.h"
 
 #include <json/json.h>
 
@@ -246,8 +247,13 @@ namespace
     Journal journal;
     EngineFailures failures{[](const std::string&) {
     }};
+    std::optional<std::string> saved;
     TuningStore store{Tuning(),
-                      std::nullopt,
+                      TuningPersistence{[this] { return saved; },
+                                        [this](const std::string& text)
+                                        {
+                                          saved = text;
+                                        }},
                       {},
                       {},
                       [](const std::string& line)
@@ -330,14 +336,20 @@ namespace
     }
   }
 
-  // No page of another server changes anything; and the history can say who has
-  void CheckChange(const Routes& routes, const RestRequest& request)
+  // No page of another server changes anything; the history can say who has; and what is shown is
+  // put again, and read again after a restart, without a change
+  void CheckChange(Routes& routes, const RestRequest& request)
   {
     Require(request.method != HttpMethod::Get);
     Require(request.GetHeader("sec-fetch-site") != "cross-site");
     RestRequest history;
     history.path = "/perf/history";
     CheckAnswer(routes.router.Serve(history));
+
+    const Tuning tuning = *routes.store.Get();
+    Require(*routes.store.Merge(ToJson(tuning)).tuning == tuning);
+    TuningStore again(Tuning(), TuningPersistence{[&] { return routes.saved; }, {}}, {});
+    Require(*again.Load().tuning == tuning);
   }
 }
 
@@ -348,7 +360,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.address = "10.0.0.9";
   Require(request.GetHeader("authorization") != PASSWORD || request.GetUser() == "alice");
 
-  const Routes routes(ReadStranger(request), request.path);
+  Routes routes(ReadStranger(request), request.path);
   const auto before = routes.store.Get();
   CheckAnswer(routes.router.Serve(request));
 
