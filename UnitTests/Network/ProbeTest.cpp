@@ -65,33 +65,6 @@ namespace OrthancPerf
         return caller_.Get<int(pollfd*, nfds_t, int)>("CallerPoll")(&wait, 1, timeout);
       }
 
-      // Two pieces of an answer, of which the client acknowledges the first one late. Until the
-      // kernel takes the connection for one of questions and answers, it acknowledges at once
-      // (tcp(7), TCP_QUICKACK).
-      void WriteWhatIsAcknowledgedLate(TcpPair& pair)
-      {
-        const int fd = pair.GetServer();
-
-        for (int i = 0; i < 5; i++)
-        {
-          SendAll(pair.GetClient(), "question");
-          Read(fd, 100);
-          Write(fd, std::string(12, 'x'));
-          ReceiveAll(pair.GetClient(), 12);
-        }
-
-        const int later = 0;
-        setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_QUICKACK, &later, sizeof(later));
-        Write(fd, std::string(12, 'x'));
-        Write(fd, std::string(142, 'y'));
-      }
-
-      // Of the message that this thread has read last
-      StallSum GetStalls() const
-      {
-        return tracker_.GetCurrentMessage().value_or(Message()).stalls;
-      }
-
       std::vector<OpenAssociation> GetOpen() const
       {
         return tracker_.ListOpen(Clock::now());
@@ -240,7 +213,7 @@ namespace OrthancPerf
     SendAll(pair_.GetClient(), "b");
     EXPECT_EQ(1, Read(fd_, 1));
 
-    EXPECT_EQ(1U, GetStalls().count);
+    EXPECT_EQ(1U, tracker_.GetCurrentMessage().value_or(Message()).stalls.count);
   }
 
   TEST_F(ProbedConnectionTest, AnAssociationWhosePeerVanishesIsLostAlthoughOrthancWritesAnAbort)
@@ -286,60 +259,6 @@ namespace OrthancPerf
     SendAll(pair_.GetClient(), "abc");
     EXPECT_EQ(3, recv(fd_, nullptr, 3, MSG_TRUNC));
   }
-
-  // The kernel's own account, of a client that acknowledges late and thinks for longer
-  class ProbeTestWithNagle : public ProbeTest, public testing::WithParamInterface<bool>
-  {
-  };
-
-  TEST_P(ProbeTestWithNagle, TellsWhatTheKernelHeldBackFromTheTimeThatThePeerThinks)
-  {
-    const bool isNoDelay = GetParam();
-    constexpr std::chrono::milliseconds THINKING{120};
-    constexpr std::chrono::milliseconds MOST{100};
-
-    const auto wait = [&]
-    {
-      TcpPair pair(accept_);
-      Probe probe(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-      EXPECT_TRUE(probe.Install());
-      const int fd = pair.GetServer();
-      const int nagle = isNoDelay ? 1 : 0;
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nagle, sizeof(nagle));
-      WriteWhatIsAcknowledgedLate(pair);
-
-      std::thread client(
-          [&]
-          {
-            std::this_thread::sleep_for(THINKING);
-            SendAll(pair.GetClient(), "question");
-          });
-      EXPECT_EQ(1, Poll(fd, 1000));
-      client.join();
-      Read(fd, 100);
-      return GetStalls();
-    };
-
-    StallSum held = wait();
-
-    // On a busy machine, the acknowledgement may come between the two writes, when nothing is held,
-    // or only with the question
-    for (int i = 0; i < 5 && !isNoDelay && (held.count == 0 || held.time >= MOST); i++)
-    {
-      held = wait();
-    }
-
-    EXPECT_EQ(isNoDelay ? 0U : 1U, held.count);
-
-    if (!isNoDelay)
-    {
-      // Linux acknowledges 40 ms after the first of the two writes, and counts in ticks
-      EXPECT_LE(std::chrono::milliseconds(20), held.time);
-      EXPECT_LT(held.time, MOST);
-    }
-  }
-
-  INSTANTIATE_TEST_SUITE_P(NoDelay, ProbeTestWithNagle, testing::Bool());
 
   TEST_F(ProbedConnectionTest, WaitsInReadAsTheOriginalDoes)
   {
