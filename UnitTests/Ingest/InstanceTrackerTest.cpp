@@ -231,9 +231,10 @@ namespace OrthancPerf
 
     ASSERT_EQ("a stored", List());
     const FinishedInstance stored = collector_.Get().front();
-    EXPECT_EQ("receive 3, transcode 6, prepare 3, commit 4 = 16", ToText(stored.phases));
+    EXPECT_EQ(
+        "receive stored, 127.0.0.1 127.0.0.1: receive 3, transcode 6, prepare 3, commit 4 = 16",
+        ToText(stored));
     EXPECT_EQ("transcoded", stored.transcoding->outcome);
-    EXPECT_EQ("127.0.0.1", stored.peer.name);
     EXPECT_EQ(500U, stored.size);
     EXPECT_EQ(0U, CountInFlight());
   }
@@ -244,10 +245,8 @@ namespace OrthancPerf
     Store(104, 'a', Origin::DicomProtocol);
 
     ASSERT_EQ("a stored", List());
-    const FinishedInstance stored = collector_.Get().front();
-    EXPECT_EQ("prepare 1, commit 3 = 4", ToText(stored.phases));
-    EXPECT_EQ("CT1", stored.peer.name);
-    EXPECT_EQ("10.0.0.1", stored.peer.address);
+    EXPECT_EQ("receive stored, CT1 10.0.0.1: prepare 1, commit 3 = 4",
+              ToText(collector_.Get().front()));
   }
 
   TEST_F(WithoutProbe, ALossyDerivationIsKnownByItsNewIdentity)
@@ -300,10 +299,9 @@ namespace OrthancPerf
     tracker_.OnRequest(At(90'000'000), "127.0.0.2");
 
     ASSERT_EQ("a discarded", List());
-    const FinishedInstance ended = collector_.Get().front();
-    EXPECT_EQ("not stored; there is no response that says why", ended.reason);
-    EXPECT_EQ("127.0.0.1", ended.peer.name);
-    EXPECT_EQ(milliseconds(1), ended.phases.GetTotal());
+    EXPECT_EQ("receive discarded, 127.0.0.1 127.0.0.1: receive 1 = 1; "
+              "not stored; there is no response that says why",
+              ToText(collector_.Get().front()));
   }
 
   TEST_F(WithoutProbe, AndWithItsNextInstance)
@@ -542,10 +540,8 @@ namespace OrthancPerf
     Store(118, 'b', Origin::Plugin);
 
     ASSERT_EQ("b stored", List());
-    const FinishedInstance inner = collector_.Get().front();
-    EXPECT_EQ("", inner.peer.name);
-    EXPECT_FALSE(inner.areStallsObserved);
-    EXPECT_EQ("prepare 1, commit 2 = 3", ToText(inner.phases));
+    EXPECT_EQ("receive stored,  : prepare 1, commit 2 = 3", ToText(collector_.Get().front()));
+    EXPECT_FALSE(collector_.Get().front().areStallsObserved);
 
     ReceiveAndFilter(119, 'c', Origin::Lua);  // and is not stored
     Store(125, 'a', Origin::DicomProtocol);
@@ -655,9 +651,8 @@ namespace OrthancPerf
     Store(125, 'a', Origin::RestApi);
     source_.response = {Response::State::Written, At(126)};
     const FinishedInstance stored = Get(200);
-    EXPECT_EQ(milliseconds(20), stored.phases.Get(Phase::Receive));
-    EXPECT_EQ(milliseconds(26), stored.phases.GetTotal());
     EXPECT_EQ("10.0.0.2", stored.peer.name);
+    EXPECT_EQ("receive 20, parse 1, prepare 1, commit 3, respond 1 = 26", ToText(stored.phases));
   }
 
   // A plugin's token lets it in: on another connection, or on the same one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/Phase.h"
+#include "Ingest/FinishedInstance.h"
 
 #include <string>
 
@@ -25,5 +25,15 @@ namespace OrthancPerf
     }
 
     return text + " = " + count(phases.GetTotal());
+  }
+
+  // "send failed by itself, PACS 10.0.0.1: send 3, wait 4 = 7, 1 stalled; no answer"
+  inline std::string ToText(const FinishedInstance& instance)
+  {
+    return std::string(ToLabel(instance.direction)) + " " + ToLabel(instance.outcome) +
+           (instance.isOwnFailure ? " by itself, " : ", ") + instance.peer.name + " " +
+           instance.peer.address + ": " + ToText(instance.phases) +
+           (instance.stalls == 0 ? "" : ", " + std::to_string(instance.stalls) + " stalled") +
+           (instance.reason.empty() ? "" : "; " + instance.reason);
   }
 }

@@ -328,17 +328,12 @@ namespace OrthancPerf
 
     const std::vector<FinishedInstance> failed = receive(MakeStoreResponse(0xc000));
     ASSERT_EQ(1U, failed.size());
-    EXPECT_EQ(Direction::Receive, failed[0].direction);
+    EXPECT_EQ("receive failed, CT <1> 10.0.0.1: idle 8, receive 7, parse 3 = 10; "
+              "Orthanc answered 0xC000: it cannot read the data set",
+              ToText(failed[0]));
     EXPECT_EQ(Origin::DicomProtocol, failed[0].origin);
-    EXPECT_EQ(Outcome::Failed, failed[0].outcome);
-    EXPECT_EQ("Orthanc answered 0xC000: it cannot read the data set", failed[0].reason);
-    EXPECT_EQ("CT <1>", failed[0].peer.name);
-    EXPECT_EQ("10.0.0.1", failed[0].peer.address);
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), failed[0].size);
-    EXPECT_EQ(milliseconds(7), failed[0].phases.Get(Phase::Receive));
-    EXPECT_EQ(milliseconds(3), failed[0].phases.Get(Phase::Parse));
     EXPECT_EQ("", failed[0].instanceId);
-    EXPECT_FALSE(failed[0].isOwnFailure);
 
     EXPECT_EQ(Outcome::Failed, receive(MakeStoreResponse(0xa700)).at(0).outcome);
     EXPECT_EQ(Outcome::Discarded, receive(MakeStoreResponse(0)).at(0).outcome);
@@ -368,13 +363,11 @@ namespace OrthancPerf
 
     const std::vector<FinishedInstance> failed = receive(true, "400 Bad Request\r\n");
     ASSERT_EQ(1U, failed.size());
-    EXPECT_EQ(Direction::Receive, failed[0].direction);
+    EXPECT_EQ("receive failed, 10.0.0.1 10.0.0.1: receive 4, parse 6 = 10; "
+              "Orthanc answered 400: it cannot read what was uploaded",
+              ToText(failed[0]));
     EXPECT_EQ(Origin::Plugin, failed[0].origin);
-    EXPECT_EQ(Outcome::Failed, failed[0].outcome);
-    EXPECT_EQ("Orthanc answered 400: it cannot read what was uploaded", failed[0].reason);
-    EXPECT_EQ("10.0.0.1", failed[0].peer.name);
     EXPECT_EQ(header.size() + 500, failed[0].size);
-    EXPECT_FALSE(failed[0].isOwnFailure);
     EXPECT_TRUE(receive(true, "200 OK\r\n").empty());
     EXPECT_TRUE(receive(true, "409 Conflict\r\n").empty());
     EXPECT_TRUE(receive(false, "400 Bad Request\r\n").empty());
@@ -509,17 +502,13 @@ namespace OrthancPerf
 
     const std::vector<FinishedInstance> sent = Close(connection, 1120);
     ASSERT_EQ(2U, sent.size());
-    const FinishedInstance& first = sent[0];
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ("PACS", first.peer.name);
-    EXPECT_EQ("idle 4, connect 5, associate 1000, send 3, wait 8 = 1016", ToText(first.phases));
-    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
-
-    const FinishedInstance& second = sent[1];
-    EXPECT_EQ("idle 10, send 0, wait 80 = 80", ToText(second.phases));
-    EXPECT_EQ(1U, second.stalls);
-    EXPECT_EQ(milliseconds(40), second.stallTime);
+    EXPECT_EQ(
+        "send stored, PACS 10.0.0.1: idle 4, connect 5, associate 1000, send 3, wait 8 = 1016",
+        ToText(sent[0]));
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), sent[0].size);
+    EXPECT_EQ("send stored, PACS 10.0.0.1: idle 10, send 0, wait 80 = 80, 1 stalled",
+              ToText(sent[1]));
+    EXPECT_EQ(milliseconds(40), sent[1].stallTime);
 
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
@@ -618,19 +607,13 @@ namespace OrthancPerf
     Read(connection, MakeDimseCommand(0x8001), 186);
     Write(connection, MakeDimseCommand(0x8010), 187);  // C-GET-RSP
     Read(connection, RELEASE, 190);
-    tracker_.OnClosing(connection, At(200));
 
-    ASSERT_EQ(2U, Drain().instances.size());
-    const FinishedInstance& first = journal_.instances[0];
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ("CT <1>", first.peer.name);
-    EXPECT_EQ("send 3, wait 60 = 63", ToText(first.phases));
-    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
-    EXPECT_EQ(0U, first.stalls);
-
-    EXPECT_EQ(1U, journal_.instances[1].stalls);
-    EXPECT_EQ(milliseconds(40), journal_.instances[1].stallTime);
+    const std::vector<FinishedInstance> sent = Close(connection, 200);
+    ASSERT_EQ(2U, sent.size());
+    EXPECT_EQ("send stored, CT <1> 10.0.0.1: send 3, wait 60 = 63", ToText(sent[0]));
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), sent[0].size);
+    EXPECT_EQ(1U, sent[1].stalls);
+    EXPECT_EQ(milliseconds(40), sent[1].stallTime);
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
   }
@@ -707,13 +690,12 @@ namespace OrthancPerf
     Read(*connection, MakeTlsRecord(23, 4000), 16);
     Write(*connection, MakeTlsRecord(23, 5000), 20);
     Read(*connection, MakeTlsRecord(23, 150), 27);
-    tracker_.OnClosing(*connection, At(30));
 
-    ASSERT_EQ(1U, Drain().instances.size());
-    const FinishedInstance& instance = journal_.instances.front();
-    EXPECT_EQ("idle 4, connect 1, associate 10, send 0, wait 7 = 18", ToText(instance.phases));
-    EXPECT_EQ("10.0.0.1", instance.peer.name);
-
+    const std::vector<FinishedInstance> sent = Close(*connection, 30);
+    ASSERT_EQ(1U, sent.size());
+    EXPECT_EQ(
+        "send stored, 10.0.0.1 10.0.0.1: idle 4, connect 1, associate 10, send 0, wait 7 = 18",
+        ToText(sent[0]));
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(AssociationOutcome::Encrypted, journal_.associations.front().outcome);
     EXPECT_EQ(milliseconds(16), journal_.associations.front().setup);
@@ -805,16 +787,12 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Rejected, End(40));
 
     ASSERT_EQ(2U, instances_.size());
-    const FinishedInstance& first = instances_[0];
-    EXPECT_EQ("cloud", first.peer.name);
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ(UPLOAD.size() + 4, first.size);
-    EXPECT_EQ("connect 5, send 2, wait 12 = 19", ToText(first.phases));
-    const FinishedInstance& second = instances_[1];
-    EXPECT_EQ(Outcome::Failed, second.outcome);
-    EXPECT_EQ("the peer answered HTTP status 401", second.reason);
-    EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
+    EXPECT_EQ("send stored, cloud 10.0.0.1: connect 5, send 2, wait 12 = 19",
+              ToText(instances_[0]));
+    EXPECT_EQ(UPLOAD.size() + 4, instances_[0].size);
+    EXPECT_EQ("send failed, cloud 10.0.0.1: idle 10, send 0, wait 3 = 3; "
+              "the peer answered HTTP status 401",
+              ToText(instances_[1]));
     EXPECT_EQ("cloud", journal_.associations[0].peer.name);
     EXPECT_EQ("HTTP status 401", journal_.associations[0].rejection);
     EXPECT_EQ(2U, journal_.associations[0].instances);
@@ -874,7 +852,8 @@ namespace OrthancPerf
     EXPECT_EQ(AssociationOutcome::Encrypted, End(41));
 
     ASSERT_EQ(2U, instances_.size());
-    EXPECT_EQ("idle 2, connect 10, send 2, wait 8 = 20", ToText(instances_[0].phases));
+    EXPECT_EQ("send stored, cloud 10.0.0.1: idle 2, connect 10, send 2, wait 8 = 20",
+              ToText(instances_[0]));
     EXPECT_EQ(Outcome::Stored, instances_[1].outcome);
   }
 
