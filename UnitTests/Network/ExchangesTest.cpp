@@ -159,7 +159,8 @@ namespace OrthancPerf
     EXPECT_EQ(-1, tracker_.GetCurrentConnection());
   }
 
-  TEST_F(ExchangesTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
+  // An instance that failed after the filter is never taken
+  TEST_F(ExchangesTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosedUntilTheNextRequest)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
@@ -175,22 +176,12 @@ namespace OrthancPerf
     tracker_.served = Served{true, false};
     tracker_.BeginStorage(At(45), 0);
     EXPECT_EQ(Phase::Commit, tracker_.GetStoringPhase(id));
-    tracker_.TakeStorageWork();
-  }
-
-  // One that failed after the filter is never taken
-  TEST_F(ExchangesTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 40);
-    tracker_.served = Served{true, true};
-    tracker_.BeginStorage(At(45), 0);
-    EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_TRUE(files.IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
 
-    Write(connection, MakeStoreResponse(0), 50);
+    Write(connection, MakeStoreResponse(0), 52);
     Read(connection, MakeDimseCommand(1), 60);
-    EXPECT_FALSE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_FALSE(files.IsFollowing());
     EXPECT_FALSE(AskedServers::OfThisThread().IsFollowing());
   }
 

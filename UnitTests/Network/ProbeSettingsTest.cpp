@@ -49,6 +49,7 @@ namespace OrthancPerf
     probe.SetSettings(MakeStock());
 
     const SettingsTrial trial = probe.GetTrial();
+    EXPECT_TRUE(trial.problems.empty());
     EXPECT_EQ(true, trial.inForce.noDelay);
     EXPECT_EQ(65536U, trial.inForce.receiveBuffer);
 

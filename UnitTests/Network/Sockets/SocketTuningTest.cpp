@@ -171,20 +171,6 @@ namespace OrthancPerf
     EXPECT_LE(1u, ReadTcpInfo(pair.GetClient())->retransmits);
   }
 
-  TEST(SettingsTrial, WhatTheKernelTakesIsInForceWithoutAProblem)
-  {
-    DicomSockets settings = MakeStock();
-    settings.tcpNoDelay = true;
-    settings.receiveBuffer = SocketBuffer::MakeFixed(65536);
-    settings.keepAlive = std::chrono::seconds(33);
-
-    const SettingsTrial trial = TrySocketSettings(settings);
-    EXPECT_TRUE(trial.problems.empty());
-    EXPECT_EQ(true, trial.inForce.noDelay);
-    EXPECT_EQ(131072U, trial.inForce.receiveBuffer);
-    EXPECT_EQ(33U, trial.inForce.keepAlive);
-  }
-
   TEST(SettingsTrial, ABufferBeyondTheKernelsLimitIsReportedWithTheOneInForce)
   {
     std::uint32_t limit = 0;
