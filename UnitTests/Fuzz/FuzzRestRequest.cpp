@@ -150,17 +150,6 @@ namespace
       open.parties = MakeParties();
       return {open};
     }
-
-    TranscodingReport MakeReport() const
-    {
-      TranscodingReport report;
-      report.outcome =
-          GetFigure(2) % 2 == 0 ? TranscodingOutcome::Failed : TranscodingOutcome::Declined;
-      report.engine = "dcmtk";
-      report.target = JPEG_LOSSLESS;
-      report.reason = reason;
-      return report;
-    }
   };
 
   // All routes
@@ -181,8 +170,6 @@ namespace
       Snapshot snapshot;
       snapshot.associations = stranger.ListOpen();
       evidence.Look(snapshot);
-      failures.OnTranscoding(stranger.MakeReport());
-      failures.OnEnd(stranger.MakeReport());
 
       RegisterInstancesResource(router, instances);
       RegisterPeersResource(router, peers);

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <linux/filter.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -141,48 +139,6 @@ namespace OrthancPerf
   private:
     const int fd_;
   };
-
-  // While it lives, long segments to this socket are lost, also those that are sent again
-  class LossOfLongSegments
-  {
-  public:
-    explicit LossOfLongSegments(int fd) : fd_(fd)
-    {
-      // With their headers, of 32 bytes without SACK (RFC 793, RFC 7323)
-      std::array<sock_filter, 4> program = {
-          {BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 200, 0, 1),
-           BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 0xffffffff)}};
-      const sock_fprog filter = {program.size(), program.data()};
-
-      if (setsockopt(fd_, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) != 0)
-      {
-        throw std::runtime_error("no filter for a socket");
-      }
-    }
-
-    ~LossOfLongSegments()
-    {
-      const int unused = 0;
-      setsockopt(fd_, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused));
-    }
-
-    LossOfLongSegments(const LossOfLongSegments&) = delete;
-    LossOfLongSegments& operator=(const LossOfLongSegments&) = delete;
-
-  private:
-    const int fd_;
-  };
-
-  // Each piece that is sent is a segment of its own (TCP_NODELAY of tcp(7))
-  inline void SetNoDelay(int fd)
-  {
-    const int on = 1;
-
-    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
-    {
-      throw std::runtime_error("no TCP_NODELAY");
-    }
-  }
 
   inline void SendAll(int fd, const std::string& bytes)
   {

@@ -5,9 +5,11 @@
 #include "Network/Sockets/TcpInfo.h"
 #include "Network/TcpPair.h"
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <thread>
 
@@ -158,16 +160,17 @@ namespace OrthancPerf
   {
     TcpPair pair;
     const int server = pair.GetServer();
-    SetNoDelay(pair.GetClient());
     EXPECT_EQ(0u, ReadTcpInfo(pair.GetClient())->retransmits);
 
-    {
-      const LossOfLongSegments loss(server);
-      SendAll(pair.GetClient(), std::string(1000, 'x'));
-      SendAll(pair.GetClient(), "y");
-    }
-
-    ReceiveAll(server, 1001);
+    // Segments of more than 200 bytes are lost
+    std::array<sock_filter, 4> program = {
+        {BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 200, 0, 1),
+         BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 0xffffffff)}};
+    const sock_fprog filter = {program.size(), program.data()};
+    ASSERT_EQ(0, setsockopt(server, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)));
+    SendAll(pair.GetClient(), std::string(1000, 'x'));
+    ASSERT_EQ(0, setsockopt(server, SOL_SOCKET, SO_DETACH_FILTER, &filter, sizeof(filter)));
+    ReceiveAll(server, 1000);
     EXPECT_LE(1u, ReadTcpInfo(pair.GetClient())->retransmits);
   }
 
