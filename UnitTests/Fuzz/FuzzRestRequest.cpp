@@ -121,33 +121,12 @@ namespace
       return instance;
     }
 
-    AssociationParties MakeParties() const
-    {
-      AssociationParties parties;
-      parties.callingTitle = title;
-      parties.calledTitle = name;
-      parties.implementationVersion = version;
-      return parties;
-    }
-
-    FinishedAssociation MakeAssociation() const
-    {
-      FinishedAssociation association;
-      association.isAccepted = GetFigure(2) % 2 == 0;
-      association.direction = GetAllDirections().at(GetFigure(1) % 2);
-      association.peer = {name, address};
-      association.parties = MakeParties();
-      association.setup = std::chrono::milliseconds(4 * GetFigure(5));
-      association.instances = GetFigure(6);
-      return association;
-    }
-
     std::vector<OpenAssociation> ListOpen() const
     {
       OpenAssociation open;
       open.isAccepted = true;
       open.peer = {title, address};
-      open.parties = MakeParties();
+      open.parties = {title, name, version, {}};
       return {open};
     }
   };
@@ -166,7 +145,6 @@ namespace
         journal.Publish(stranger.MakeInstance());
       }
 
-      journal.Publish(stranger.MakeAssociation());
       Snapshot snapshot;
       snapshot.associations = stranger.ListOpen();
       evidence.Look(snapshot);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/EventQueue.h"
 
+#include "Network/RecordedJournal.h"
+
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -21,17 +23,6 @@ namespace OrthancPerf
       address.port = port;
       return address;
     }
-
-    class Calls : public IJournalObserver
-    {
-    public:
-      void OnAssociationFinished(const FinishedAssociation& association) override
-      {
-        calls.push_back(association);
-      }
-
-      std::vector<FinishedAssociation> calls;
-    };
 
     class EventQueueTest : public testing::Test
     {
@@ -77,7 +68,7 @@ namespace OrthancPerf
         events_.Drain(journal_, TimePoint(milliseconds(at)));
         Outcomes outcomes;
 
-        for (const FinishedAssociation& call : std::exchange(observer_.calls, {}))
+        for (const FinishedAssociation& call : std::exchange(observer_.associations, {}))
         {
           EXPECT_EQ("cloud", call.peer.name);
           outcomes.push_back(call.outcome);
@@ -96,12 +87,12 @@ namespace OrthancPerf
         call.outcome = unresolved.empty() ? REFUSED : AssociationOutcome::Unresolved;
         events_.Push(call);
         events_.Drain(journal_, TimePoint(milliseconds(10000)));
-        const auto calls = std::exchange(observer_.calls, {});
+        const auto calls = std::exchange(observer_.associations, {});
         return calls.empty() ? "" : calls.front().peer.name;
       }
 
       EventQueue events_;
-      Calls observer_;
+      RecordedJournal observer_;
       Journal journal_{{&observer_}};
     };
   }

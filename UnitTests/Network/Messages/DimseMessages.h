@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -85,15 +84,6 @@ namespace OrthancPerf
   inline std::string MakeStoreResponse(std::uint16_t status, std::uint16_t answeredId)
   {
     return MakeStoreResponse(status, MakeElement(0x0120, ToLittleEndian16(answeredId)));
-  }
-
-  // The command set of a PDU in two of them, the first with the Command Field
-  inline std::array<std::string, 2> SplitCommand(const std::string& message)
-  {
-    constexpr std::size_t HEADERS = 12;  // of PDU and fragment
-    const std::string command = message.substr(HEADERS);
-    const std::size_t middle = command.size() / 4 * 3;
-    return {MakeDataPdu(1, command.substr(0, middle)), MakeDataPdu(3, command.substr(middle))};
   }
 
   // A P-DATA-TF PDU with a piece of a data set
