@@ -20,11 +20,6 @@ namespace OrthancPerf
 
     constexpr milliseconds QUIET(50);
 
-    TimePoint At(int ms)
-    {
-      return TimePoint(milliseconds(ms));
-    }
-
     // Which Orthanc would name by the identifier that is made of this letter
     ReceivedInstance Received(char letter, Origin origin, std::size_t size = 1000)
     {

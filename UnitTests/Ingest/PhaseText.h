@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Clock.h"
 #include "Ingest/FinishedInstance.h"
 
 #include <string>
 
 namespace OrthancPerf
 {
+  inline TimePoint At(int milliseconds)
+  {
+    return TimePoint(std::chrono::milliseconds(milliseconds));
+  }
+
   // The phases that were observed, in milliseconds: "receive 3, prepare 4 = 7", with their total
   inline std::string ToText(const PhaseDurations& phases)
   {

@@ -7,15 +7,7 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    using std::chrono::milliseconds;
-
-    TimePoint At(int ms)
-    {
-      return TimePoint(milliseconds(ms));
-    }
-  }
+  using std::chrono::milliseconds;
 
   TEST(Timeline, EachMarkGivesTheTimeSinceThePreviousOneToItsPhase)
   {

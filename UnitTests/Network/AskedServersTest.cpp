@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AskedServers.h"
 
+#include "Ingest/PhaseText.h"
 #include "Network/TcpPair.h"
 
 #include <array>
@@ -21,11 +22,6 @@ namespace OrthancPerf
   namespace
   {
     using std::chrono::milliseconds;
-
-    TimePoint At(int time)
-    {
-      return TimePoint(milliseconds(time));
-    }
 
     class AskedServersTest : public testing::Test
     {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/WrittenFiles.h"
 
+#include "Ingest/PhaseText.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    using std::chrono::milliseconds;
-
-    TimePoint At(int time)
-    {
-      return TimePoint(milliseconds(time));
-    }
-  }
+  using std::chrono::milliseconds;
 
   TEST(WrittenFiles, SeveralFilesAreOneStorageFromTheFirstToTheLast)
   {
