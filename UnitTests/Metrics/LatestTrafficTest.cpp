@@ -3,9 +3,6 @@
 
 #include "Advisor/RuleTest.h"
 
-#include <utility>
-#include <vector>
-
 namespace OrthancPerf
 {
   namespace
@@ -70,55 +67,43 @@ namespace OrthancPerf
     EXPECT_GT(Get().instances, MINIMUM_INSTANCES);
   }
 
-  TEST(LatestTraffic, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)
+  TEST_F(LatestTrafficTest, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)
   {
-    using Seconds = std::chrono::duration<double>;
-    const auto at = [](double seconds)
+    const auto expect = [this](double count, double activeSeconds)
     {
-      return START + std::chrono::duration_cast<Duration>(Seconds(seconds));
+      EXPECT_DOUBLE_EQ(count, Get().instances);
+      EXPECT_NEAR(activeSeconds, Get().activeSeconds, 1e-9);
     };
-    const FinishedInstance slow = ToInstance({{{Phase::Storage, 10'000}}});
-    const struct
-    {
-      const char* name;
-      std::vector<std::pair<double, FinishedInstance>> instances;
-      double seconds;
-      double count;
-      double activeSeconds;
-    } cases[] = {{"silence", {{0, INSTANCE}, {240, INSTANCE}}, 240, 2, 1},
-                 {"no silence while one is at work", {{0, INSTANCE}, {10, slow}}, 10, 2, 10},
-                 {"old", {{0, INSTANCE}}, 300, 1, 0},
-                 {"too old", {{0, INSTANCE}}, 360, 0, 0},
-                 {"a clock that threads read out of order",
-                  {{0, INSTANCE}, {-0.001, INSTANCE}, {0.5, INSTANCE}},
-                  0.5,
-                  3,
-                  0.5}};
+    Add(INSTANCE, 2, 240'000);
+    expect(2, 1);
 
-    for (const auto& one : cases)
-    {
-      LatestTraffic latest(START);
+    latest_.Restart(now_);  // no silence while one is at work
+    Add(INSTANCE, 1, 0);
+    Add(ToInstance({{{Phase::Storage, 10'000}}}), 1, 10'000);
+    expect(2, 10);
 
-      for (const auto& [seconds, instance] : one.instances)
-      {
-        latest.Add(instance, at(seconds));
-      }
+    latest_.Restart(now_);
+    Add(INSTANCE, 1, 0);
+    now_ += std::chrono::seconds(300);
+    expect(1, 0);
+    now_ += std::chrono::seconds(60);  // too old
+    expect(0, 0);
 
-      const TrafficBucket sum = latest.GetEvidence(at(one.seconds));
-      EXPECT_DOUBLE_EQ(one.count, sum.instances) << one.name;
-      EXPECT_NEAR(one.activeSeconds, sum.activeSeconds, 1e-9) << one.name;
-    }
+    latest_.Restart(now_);  // a clock that threads read out of order
+    Add(INSTANCE, 1, 0);
+    Add(INSTANCE, 1, -1);
+    Add(INSTANCE, 1, 501);
+    expect(3, 0.5);
   }
 
-  TEST(LatestTraffic, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
+  TEST_F(LatestTrafficTest, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
   {
-    const TimePoint later = START + std::chrono::seconds(10);
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Restart(later);
-    latest.Add(INSTANCE, later);
-    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(later).instances);
-    EXPECT_DOUBLE_EQ(0.5, latest.GetRates(later + std::chrono::seconds(2)).instances);
+    Add(INSTANCE, 1, 0);
+    now_ += std::chrono::seconds(10);
+    latest_.Restart(now_);
+    Add(INSTANCE, 1, 0);
+    EXPECT_DOUBLE_EQ(1, Get().instances);
+    EXPECT_DOUBLE_EQ(0.5, latest_.GetRates(now_ + std::chrono::seconds(2)).instances);
   }
 
   TEST(LatestTraffic, APauseOfAMinuteIsSilenceAndNoWait)

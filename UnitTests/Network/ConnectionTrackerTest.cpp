@@ -30,16 +30,9 @@ namespace OrthancPerf
         tracker_.events.SetDestinations({MakeEncrypted(2762)});
       }
 
-      Connection& Accept(std::uint16_t port)
-      {
-        return *tracker_.OnAccepted(FD, port, {}, At(0));
-      }
-
       Connection& Connect(std::uint16_t port)
       {
-        PeerAddress peer;
-        peer.port = port;
-        return *tracker_.OnConnecting(FD, peer, At(0));
+        return *tracker_.OnConnecting(FD, PeerAddress{{}, port}, At(0));
       }
 
       Message GetMessage() const
@@ -75,7 +68,7 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, CountsWaitsInsideARequestAsStallsWhenTheByteComes)
   {
-    Connection& connection = Accept(4242);
+    Connection& connection = Open(4242);
 
     tracker_.OnWaited(connection, At(0), At(500));  // idle
     Read(connection, "a", 500);
@@ -91,7 +84,7 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, CountsTheTimeThatAResponseIsHeldBackAsStall)
   {
-    Connection& connection = Accept(4242);
+    Connection& connection = Open(4242);
     Read(connection, "a", 1);
     Write(connection, std::string(142, 'x'), 2);
     connection.heldBackSince = At(2);
@@ -188,7 +181,7 @@ namespace OrthancPerf
   {
     const auto end = [&](const std::string& written, const std::string& read)
     {
-      Connection& connection = Accept(4242);
+      Connection& connection = Open(4242);
       Read(connection, REQUEST, 1);
       Write(connection, written, 2);
       Read(connection, read, 2);
@@ -251,7 +244,7 @@ namespace OrthancPerf
 
     for (const std::size_t first : {abort.size(), std::size_t(3)})
     {
-      Connection& connection = Accept(4242);
+      Connection& connection = Open(4242);
       Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
       Write(connection, abort.substr(0, first), 2);
       Write(connection, abort.substr(first), 2);
@@ -262,7 +255,7 @@ namespace OrthancPerf
 
   TEST_F(ConnectionTrackerTest, TellsHttpResponsesUnderTlsByTheirSize)
   {
-    Connection& connection = Accept(8042);
+    Connection& connection = Open(8042);
     Read(connection, HELLO, 1);
     Write(connection, std::string(1000, '\x16'), 2);
     Read(connection, std::string(200, '\x17'), 3);

@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 #include <memory>
-#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,15 +20,6 @@ namespace OrthancPerf
   namespace
   {
     using std::chrono::milliseconds;
-
-    PeerAddress MakeAddress(std::uint16_t port)
-    {
-      sockaddr_in address = {};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(0x0a000001);
-      return PeerAddress::From(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-    }
 
     // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
     std::string MakeTlsRecord(char type, std::size_t size)
@@ -54,16 +44,10 @@ namespace OrthancPerf
       // An association that was asked for at 0 ms and accepted at 2 ms
       Connection& Accept()
       {
-        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-        Read(*connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
-        Write(*connection, MakePdu(2, std::string(100, '\0')), 2);
-        return *connection;
-      }
-
-      // An HTTP client, at 0 ms
-      Connection& AcceptHttp()
-      {
-        return *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+        Connection& connection = Open(4242);
+        Read(connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
+        Write(connection, MakePdu(2, std::string(100, '\0')), 2);
+        return connection;
       }
 
       // As Accept, asked for an instance by C-GET at 10 ms, which is sent from 20 to 23 ms
@@ -79,13 +63,13 @@ namespace OrthancPerf
       // An association whose request came under TLS at 3 ms, and an instance over it at 5 ms
       Connection& ReceiveUnderTls()
       {
-        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-        Read(*connection, MakeTlsRecord(22, 300), 1);
-        Write(*connection, MakeTlsRecord(22, 1500), 2);
-        Read(*connection, MakeTlsRecord(23, 200), 3);
-        Write(*connection, MakeTlsRecord(23, 200), 4);
-        Read(*connection, MakeTlsRecord(23, 10000), 5);
-        return *connection;
+        Connection& connection = Open(4242);
+        Read(connection, MakeTlsRecord(22, 300), 1);
+        Write(connection, MakeTlsRecord(22, 1500), 2);
+        Read(connection, MakeTlsRecord(23, 200), 3);
+        Write(connection, MakeTlsRecord(23, 200), 4);
+        Read(connection, MakeTlsRecord(23, 10000), 5);
+        return connection;
       }
 
       // As Accept, asked for by Orthanc: connected at 5 ms, asked at 6 ms, accepted at 1006 ms
@@ -188,7 +172,7 @@ namespace OrthancPerf
   // As it comes in pieces, and is not served before it is whole
   TEST_F(ExchangesTest, TheHeaderOfEachHttpRequestBeginsIt)
   {
-    Connection& connection = AcceptHttp();
+    Connection& connection = Open(8042);
 
     for (const int at : {1, 51})
     {
@@ -215,7 +199,7 @@ namespace OrthancPerf
 
     for (const bool isServed : {false, true})
     {
-      Connection& connection = AcceptHttp();
+      Connection& connection = Open(8042);
       Read(connection, isServed ? header : header + std::string(16000, 'x'), 1);
 
       if (isServed)
@@ -275,7 +259,7 @@ namespace OrthancPerf
   {
     const auto read = [this](const std::string& answer) -> std::optional<std::uint16_t>
     {
-      Connection& connection = AcceptHttp();
+      Connection& connection = Open(8042);
       Read(connection, "POST /instances HTTP/1.1\r\n", 3);
       const MessageId id = tracker_.GetCurrentMessage()->id;
       Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
@@ -337,7 +321,7 @@ namespace OrthancPerf
     const std::string header = "POST /dicom-web/studies HTTP/1.1\r\n";
     const auto receive = [&](bool isStow, const std::string& status)
     {
-      Connection& connection = AcceptHttp();
+      Connection& connection = Open(8042);
       Read(connection, header, 10);
       tracker_.OnServed(connection, isStow);
       Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 11);
@@ -465,7 +449,7 @@ namespace OrthancPerf
     // As when Orthanc loads its plugins anew; the same memory, as it may be
     auto tracker = std::make_unique<ConnectionTracker>();
     tracker->places = {4242, 0};
-    Connection* connection = tracker->OnAccepted(5, 4242, MakeAddress(1), TimePoint());
+    Connection* connection = tracker->OnAccepted(5, 4242, {}, TimePoint());
     const std::uint8_t byte = 4;
     tracker->OnRead(*connection, &byte, 1, TimePoint());
     EXPECT_TRUE(tracker->GetCurrentMessage().has_value());
