@@ -23,6 +23,14 @@ namespace OrthancPerf
   {
     using std::chrono::milliseconds;
 
+    sockaddr_un MakeUnixAddress(const std::string& path)
+    {
+      sockaddr_un address = {};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+      return address;
+    }
+
     class AskedServersTest : public testing::Test
     {
     protected:
@@ -291,9 +299,7 @@ namespace OrthancPerf
   TEST_F(AskedServersTest, AUnixSocketIsNamedByItsPath)
   {
     const std::string path = testing::TempDir() + "asked-" + std::to_string(getpid());
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+    const sockaddr_un address = MakeUnixAddress(path);
     const auto* generic = reinterpret_cast<const sockaddr*>(&address);
     const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
     const int client = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -345,10 +351,8 @@ namespace OrthancPerf
   {
     const auto isOfMachine = [](const std::string& path)
     {
-      sockaddr_un address = {};
-      address.sun_family = AF_UNIX;
-      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-      return IsServiceOfMachine(reinterpret_cast<sockaddr*>(&address),
+      const sockaddr_un address = MakeUnixAddress(path);
+      return IsServiceOfMachine(reinterpret_cast<const sockaddr*>(&address),
                                 offsetof(sockaddr_un, sun_path) + path.size() + 1);
     };
 
