@@ -29,27 +29,20 @@ namespace OrthancPerf
         return "\n" + WriteMetrics(figures);
       }
 
-      // Whether it has these whole lines, behind "orthanc_perf_"
-      testing::AssertionResult HasLines(const std::vector<std::string>& lines)
+      // Whole lines, behind "orthanc_perf_"
+      void ExpectLines(const std::vector<std::string>& lines)
       {
         const std::string text = GetText();
 
         for (const std::string& line : lines)
         {
-          if (text.find("\northanc_perf_" + line + "\n") == std::string::npos)
-          {
-            return testing::AssertionFailure() << line << " is not in:" << text;
-          }
+          EXPECT_NE(std::string::npos, text.find("\northanc_perf_" + line + "\n")) << line << text;
         }
-
-        return testing::AssertionSuccess();
       }
 
-      testing::AssertionResult HasNo(const std::string& part)
+      void ExpectNo(const std::string& part)
       {
-        const std::string text = GetText();
-        return text.find(part) == std::string::npos ? testing::AssertionSuccess()
-                                                    : testing::AssertionFailure() << text;
+        EXPECT_EQ(std::string::npos, GetText().find(part)) << part;
       }
 
       template <typename Finished>
@@ -125,13 +118,13 @@ namespace OrthancPerf
     figures_.inFlight = {0, 3};
     figures_.tuning = {{"Memory.IngestWaitSeconds", 20}};
     figures_.findings = {{"delayed-ack", 2}};
-    EXPECT_TRUE(HasLines(
+    ExpectLines(
         {"ingest_budget_bytes 1000", "ingest_budget_held_bytes 600", "ingest_budget_in_flight 6",
          "ingest_budget_waiting 2", "ingest_budget_waits_total 5",
          "ingest_budget_waited_seconds_total 1.5", "ingest_budget_given_up_total 3",
          R"(build_info{orthanc="1.12.7",version="1.2.3"} 1)", "start_time_seconds 1764000000",
          R"(ingest_in_flight{origin="DicomProtocol"} 3)",
-         R"(tuning{setting="Memory.IngestWaitSeconds"} 20)", R"(findings{id="delayed-ack"} 2)"}));
+         R"(tuning{setting="Memory.IngestWaitSeconds"} 20)", R"(findings{id="delayed-ack"} 2)"});
   }
 
   TEST_F(MetricTableTest, EachNameIsThereOnceAndCountersEndInTotal)
@@ -149,9 +142,9 @@ namespace OrthancPerf
 
   TEST_F(MetricTableTest, IngestBeginsAtZeroAndBytesCountWhateverTheOutcome)
   {
-    EXPECT_TRUE(HasLines({R"(ingest_instances_total{origin="WebDav",outcome="failed"} 0)",
-                          R"(ingest_bytes_total{origin="Unknown"} 0)"}));
-    EXPECT_TRUE(HasNo("phase_seconds"));
+    ExpectLines({R"(ingest_instances_total{origin="WebDav",outcome="failed"} 0)",
+                 R"(ingest_bytes_total{origin="Unknown"} 0)"});
+    ExpectNo("phase_seconds");
     FinishedInstance failed = MakeInstance("CT1");
     failed.outcome = Outcome::Failed;
     FinishedInstance sent = MakeInstance("PACS");
@@ -159,15 +152,15 @@ namespace OrthancPerf
     Finish(MakeInstance("CT1"));
     Finish(failed);
     Finish(sent);
-    EXPECT_TRUE(HasLines(
+    ExpectLines(
         {R"(ingest_instances_total{origin="DicomProtocol",outcome="stored"} 1)",
          R"(ingest_instances_total{origin="DicomProtocol",outcome="failed"} 1)",
          R"(ingest_bytes_total{origin="DicomProtocol"} 2000)",
          R"(ingest_phase_seconds_count{origin="DicomProtocol",phase="receive"} 2)",
          R"(ingest_phase_seconds_sum{origin="DicomProtocol",phase="receive"} 0.08)",
          R"(ingest_phase_seconds_bucket{origin="DicomProtocol",phase="receive",le="0.035"} 0)",
-         R"(ingest_phase_seconds_bucket{origin="DicomProtocol",phase="receive",le="0.05"} 2)"}));
-    EXPECT_TRUE(HasNo("phase=\"idle\""));  // was not observed
+         R"(ingest_phase_seconds_bucket{origin="DicomProtocol",phase="receive",le="0.05"} 2)"});
+    ExpectNo("phase=\"idle\"");  // was not observed
     EXPECT_EQ(2000U, traffic_.GetReceived().bytes);
   }
 
@@ -179,57 +172,56 @@ namespace OrthancPerf
     Finish(MakeInstance("CT1"));
     Finish(sent);
     Finish(MakeInstance(""));
-    EXPECT_TRUE(HasLines(
-        {R"(peer_instances_total{direction="receive",peer="CT1"} 2)",
-         R"(peer_bytes_total{direction="receive",peer="CT1"} 2000)",
-         R"(peer_instances_total{direction="send",peer="CT1"} 1)",
-         R"(peer_phase_seconds_total{direction="receive",peer="CT1",phase="receive"} 0.08)",
-         R"(peer_instances_total{direction="receive"} 1)"}));
+    ExpectLines({R"(peer_instances_total{direction="receive",peer="CT1"} 2)",
+                 R"(peer_bytes_total{direction="receive",peer="CT1"} 2000)",
+                 R"(peer_instances_total{direction="send",peer="CT1"} 1)",
+                 R"(peer_phase_seconds_total{direction="receive",peer="CT1",phase="receive"} 0.08)",
+                 R"(peer_instances_total{direction="receive"} 1)"});
   }
 
   TEST_F(MetricTableTest, StallsAndRoundTripsAreAbsentUntilThereIsOne)
   {
     FinishedInstance instance = MakeInstance("CT1");
     Finish(instance);
-    EXPECT_TRUE(HasNo("stall"));
-    EXPECT_TRUE(HasNo("round_trips_total{"));
+    ExpectNo("stall");
+    ExpectNo("round_trips_total{");
 
     instance.areStallsObserved = true;
     instance.stalls = 2;
     instance.stallTime = std::chrono::milliseconds(250);
     instance.database = ServerRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     Finish(instance);
-    EXPECT_TRUE(HasLines({R"(ingest_database_queued_seconds_total{origin="DicomProtocol"} 0)"}));
-    EXPECT_TRUE(HasNo("peer_remote_round_trips_total{"));
+    ExpectLines({R"(ingest_database_queued_seconds_total{origin="DicomProtocol"} 0)"});
+    ExpectNo("peer_remote_round_trips_total{");
     instance.database->queued = std::chrono::milliseconds(250);
     instance.remote = ServerRecord{"10.0.0.8:443", -1, 2, Duration::zero(), {}};
     Finish(instance);
-    EXPECT_TRUE(HasLines({R"(stalls_total{direction="receive",peer="CT1"} 4)",
-                          R"(stall_seconds_total{direction="receive",peer="CT1"} 0.5)",
-                          R"(peer_database_round_trips_total{direction="receive",peer="CT1"} 60)",
-                          R"(peer_remote_round_trips_total{direction="receive",peer="CT1"} 2)",
-                          R"(ingest_database_round_trips_total{origin="DicomProtocol"} 60)",
-                          R"(ingest_database_queued_seconds_total{origin="DicomProtocol"} 0.25)"}));
+    ExpectLines({R"(stalls_total{direction="receive",peer="CT1"} 4)",
+                 R"(stall_seconds_total{direction="receive",peer="CT1"} 0.5)",
+                 R"(peer_database_round_trips_total{direction="receive",peer="CT1"} 60)",
+                 R"(peer_remote_round_trips_total{direction="receive",peer="CT1"} 2)",
+                 R"(ingest_database_round_trips_total{origin="DicomProtocol"} 60)",
+                 R"(ingest_database_queued_seconds_total{origin="DicomProtocol"} 0.25)"});
   }
 
   TEST_F(MetricTableTest, HostileNamesAreEscapedAndBounded)
   {
     Finish(MakeInstance("\"} 1\nx{y=\"\\<b>"));
     Finish(MakeInstance(std::string(65536, 'A')));
-    EXPECT_TRUE(HasLines({R"(peer_instances_total{direction="receive",peer="\"} 1?x{y=\"\\<b>"} 1)",
-                          "peer_instances_total{direction=\"receive\",peer=\"" +
-                              std::string(MAXIMUM_PEER_NAME, 'A') + "\"} 1"}));
+    ExpectLines({R"(peer_instances_total{direction="receive",peer="\"} 1?x{y=\"\\<b>"} 1)",
+                 "peer_instances_total{direction=\"receive\",peer=\"" +
+                     std::string(MAXIMUM_PEER_NAME, 'A') + "\"} 1"});
   }
 
   TEST_F(MetricTableTest, AssociationsAreCountedByPeerDirectionAndOutcome)
   {
-    EXPECT_TRUE(HasNo("association"));
+    ExpectNo("association");
     open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1"), MakeOpenAssociation("")};
-    EXPECT_TRUE(HasLines({R"(associations_open{direction="receive",peer="CT1"} 2)",
-                          R"(associations_open{direction="receive"} 1)",
-                          R"(associations_total{direction="receive",outcome="lost",peer="CT1"} 0)",
-                          R"(associations_total{direction="receive",outcome="released"} 0)"}));
-    EXPECT_TRUE(HasNo(R"(direction="send")"));
+    ExpectLines({R"(associations_open{direction="receive",peer="CT1"} 2)",
+                 R"(associations_open{direction="receive"} 1)",
+                 R"(associations_total{direction="receive",outcome="lost",peer="CT1"} 0)",
+                 R"(associations_total{direction="receive",outcome="released"} 0)"});
+    ExpectNo(R"(direction="send")");
 
     FinishedAssociation sent = MakeAssociation("CT1");
     sent.direction = Direction::Send;
@@ -241,13 +233,12 @@ namespace OrthancPerf
     Finish(unanswered);
     Finish(sent);
     open_.clear();
-    EXPECT_TRUE(
-        HasLines({R"(associations_open{direction="receive",peer="CT1"} 0)",
-                  R"(associations_total{direction="receive",outcome="released",peer="CT1"} 2)",
-                  R"(associations_total{direction="send",outcome="rejected",peer="CT1"} 1)",
-                  R"(association_setup_seconds_count{direction="receive"} 1)",
-                  R"(association_setup_seconds_bucket{direction="send",le="0.9"} 0)",
-                  R"(association_setup_seconds_bucket{direction="send",le="1.1"} 1)"}));
+    ExpectLines({R"(associations_open{direction="receive",peer="CT1"} 0)",
+                 R"(associations_total{direction="receive",outcome="released",peer="CT1"} 2)",
+                 R"(associations_total{direction="send",outcome="rejected",peer="CT1"} 1)",
+                 R"(association_setup_seconds_count{direction="receive"} 1)",
+                 R"(association_setup_seconds_bucket{direction="send",le="0.9"} 0)",
+                 R"(association_setup_seconds_bucket{direction="send",le="1.1"} 1)"});
   }
 
   TEST_F(MetricTableTest, TheKernelsGaugesAreOfTheLatestAssociationAndItsCountersOfAll)
@@ -257,14 +248,13 @@ namespace OrthancPerf
     Finish(MakeAssociation("CT1"));
     Finish(latest);
     const std::string labels = R"({direction="receive",peer="CT1"} )";
-    EXPECT_TRUE(HasLines({"peer_round_trip_seconds" + labels + "0.25",
-                          "peer_send_window_bytes" + labels + "65535",
-                          "peer_receive_window_bytes" + labels + "131072",
-                          "peer_send_mss_bytes" + labels + "1448"}));
+    ExpectLines(
+        {"peer_round_trip_seconds" + labels + "0.25", "peer_send_window_bytes" + labels + "65535",
+         "peer_receive_window_bytes" + labels + "131072", "peer_send_mss_bytes" + labels + "1448"});
     open_ = {MakeOpenAssociation("CT1")};  // does not count
-    EXPECT_TRUE(HasLines({"peer_retransmits_total" + labels + "10",
-                          "peer_receive_window_limited_seconds_total" + labels + "1",
-                          "peer_send_buffer_limited_seconds_total" + labels + "0.5"}));
+    ExpectLines({"peer_retransmits_total" + labels + "10",
+                 "peer_receive_window_limited_seconds_total" + labels + "1",
+                 "peer_send_buffer_limited_seconds_total" + labels + "0.5"});
   }
 
   TEST_F(MetricTableTest, WhatTheKernelDoesNotTellIsAbsent)
@@ -272,15 +262,15 @@ namespace OrthancPerf
     FinishedAssociation association = MakeAssociation("CT1");
     association.tcp.reset();
     Finish(association);
-    EXPECT_TRUE(HasNo("peer_send_mss_bytes"));
+    ExpectNo("peer_send_mss_bytes");
     association.tcp = TcpSummary();
     association.tcp->sendMss = 1448;
     Finish(association);
-    EXPECT_TRUE(HasLines({R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"}));
+    ExpectLines({R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"});
 
     for (const char* part : {"peer_round_trip", "window", "limited"})
     {
-      EXPECT_TRUE(HasNo(part));
+      ExpectNo(part);
     }
   }
 
@@ -294,11 +284,10 @@ namespace OrthancPerf
     report.engine = "of another";
     report.target = "1.2.4";
     transcodings_.OnTranscoding(report);
-    EXPECT_TRUE(HasLines(
-        {R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)",
-         R"(transcode_total{engine="none",outcome="declined",target="other"} 2)"}));
-    EXPECT_TRUE(HasNo("transcode_seconds"));
-    EXPECT_TRUE(HasNo("transcode_bytes"));
+    ExpectLines({R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)",
+                 R"(transcode_total{engine="none",outcome="declined",target="other"} 2)"});
+    ExpectNo("transcode_seconds");
+    ExpectNo("transcode_bytes");
   }
 
   // An alert on the rise of a counter sees nothing of one that begins with the first failures
@@ -306,7 +295,7 @@ namespace OrthancPerf
   {
     IngestTranscoding settings;
     transcodings_.Expect(settings);
-    EXPECT_TRUE(HasNo("transcode"));
+    ExpectNo("transcode");
 
     settings.transferSyntax = "1.2.840.10008.1.2.4.70";
     const auto expect = [&](EngineChoice choice, const std::vector<std::string>& engines)
@@ -316,14 +305,14 @@ namespace OrthancPerf
 
       for (const std::string& engine : engines)
       {
-        EXPECT_TRUE(HasLines({"transcode_total{engine=\"" + engine +
-                              R"(",outcome="failed",target="JPEGProcess14SV1"} 0)"}));
+        ExpectLines({"transcode_total{engine=\"" + engine +
+                     R"(",outcome="failed",target="JPEGProcess14SV1"} 0)"});
       }
     };
     expect(EngineChoice::Gdcm, {"gdcm"});
-    EXPECT_TRUE(HasNo("dcmtk"));
+    ExpectNo("dcmtk");
     expect(EngineChoice::Automatic, {"dcmtk", "gdcm", "native"});
-    EXPECT_TRUE(HasNo("none"));
+    ExpectNo("none");
   }
 
   TEST_F(MetricTableTest, ATranscodingThatSucceededHasTimeAndBytesOfBothSides)
@@ -331,10 +320,9 @@ namespace OrthancPerf
     transcodings_.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
     transcodings_.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
     const std::string target = R"(target="JPEGProcess14SV1"} )";
-    EXPECT_TRUE(
-        HasLines({R"(transcode_total{engine="native",outcome="transcoded",)" + target + "2",
-                  R"(transcode_bytes_total{engine="native",side="source",)" + target + "2000",
-                  R"(transcode_bytes_total{engine="native",side="target",)" + target + "800",
-                  R"(transcode_seconds_sum{engine="native",)" + target + "0.04"}));
+    ExpectLines({R"(transcode_total{engine="native",outcome="transcoded",)" + target + "2",
+                 R"(transcode_bytes_total{engine="native",side="source",)" + target + "2000",
+                 R"(transcode_bytes_total{engine="native",side="target",)" + target + "800",
+                 R"(transcode_seconds_sum{engine="native",)" + target + "0.04"});
   }
 }
