@@ -48,11 +48,6 @@ namespace
   // program.
   struct Server
   {
-    Server()
-    {
-      engines.TestAll();
-    }
-
     EngineDirectory engines{MakeFakeEngines()};
     ConnectionTracker connections;
     Journal nobody{{}};
@@ -134,9 +129,7 @@ namespace
   // All routes
   struct Routes
   {
-    Routes(const Stranger& known, const std::string& path) :
-      stranger(known),
-      journal(ListObservers(path))
+    explicit Routes(const Stranger& known) : stranger(known)
     {
       Server& server = GetServer();
 
@@ -188,19 +181,6 @@ namespace
       return figures;
     }
 
-    // Those that nobody asks would take most of the time
-    std::vector<IJournalObserver*> ListObservers(const std::string& path)
-    {
-      if (path == "/perf/metrics")
-      {
-        return {&peers, &traffic};
-      }
-
-      return path.rfind("/perf/advice", 0) == 0
-                 ? std::vector<IJournalObserver*>{&peers, &evidence}
-                 : std::vector<IJournalObserver*>{&instances, &peers};
-    }
-
     const Stranger stranger;
     RecentInstances instances{2};
     PeerStatistics peers{2, [this]
@@ -209,7 +189,7 @@ namespace
                          }};
     ServerTraffic traffic;
     EvidenceCollector evidence{peers, 4};
-    Journal journal;
+    Journal journal{{&instances, &peers, &traffic, &evidence}};
     EngineFailures failures{[](const std::string&) {
     }};
     std::optional<std::string> saved;
@@ -325,7 +305,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   request.address = "10.0.0.9";
   Require(request.GetHeader("authorization") != PASSWORD || request.GetUser() == "alice");
 
-  Routes routes(ReadStranger(request), request.path);
+  Routes routes(ReadStranger(request));
   const auto before = routes.store.Get();
   CheckAnswer(routes.router.Serve(request));
 
