@@ -210,15 +210,10 @@ namespace OrthancPerf
     EXPECT_NE(std::string::npos, trial.problems.front().find("; it has " + available));
   }
 
-  TEST(DcmtkEnvironment, WithoutVariablesNagleIsOnAndBuffersAreTheSystems)
-  {
-    const DcmtkEnvironment environment = DcmtkEnvironment::Parse(nullptr, nullptr);
-    EXPECT_FALSE(environment.noDelay);
-    EXPECT_FALSE(environment.bufferLength);
-  }
-
   TEST(DcmtkEnvironment, ReadsNumbersAsDcmtkDoes)
   {
+    EXPECT_FALSE(DcmtkEnvironment::Parse(nullptr, nullptr).noDelay);
+    EXPECT_FALSE(DcmtkEnvironment::Parse(nullptr, nullptr).bufferLength);
     EXPECT_TRUE(DcmtkEnvironment::Parse("1", nullptr).noDelay);
     EXPECT_TRUE(DcmtkEnvironment::Parse(" 7x", nullptr).noDelay);
     EXPECT_FALSE(DcmtkEnvironment::Parse("0", nullptr).noDelay);
