@@ -812,22 +812,20 @@ namespace OrthancPerf
   }
 
   // Of a pool: a job has connected, and a thread that stores an instance asks over it
-  TEST_F(PeerTest, HasAPortThatAnObjectStorageHasToo)
+  TEST_F(PeerTest, HasAPortThatOtherServersAndAnObjectStorageHaveToo)
   {
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
     AskedServers::OfThisThread().Begin({true, false}, At(10));
     EXPECT_FALSE(Recognise(*connection_, UPLOAD, 11));
     EXPECT_EQ(ConnectionKind::None, connection_->kind);
-  }
 
-  TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
-  {
+    AskedServers::OfThisThread() = {};
     tracker_.events.SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
+    Call();
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
-    tracker_.OnClosing(*connection_, At(10));
-    EXPECT_TRUE(Drain().associations.empty());
-    EXPECT_TRUE(instances_.empty());
+    EXPECT_TRUE(Close(*connection_, 10).empty());
+    EXPECT_TRUE(journal_.associations.empty());
   }
 }
