@@ -104,11 +104,6 @@ namespace OrthancPerf
         const std::vector<OpenAssociation> open = tracker_.ListOpen(At(0));
         return open.empty() ? "" : open.at(0).parties.callingTitle;
       }
-
-      bool IsAccepted() const
-      {
-        return tracker_.ListOpen(At(0)).at(0).isAccepted;
-      }
     };
   }
 
@@ -674,7 +669,7 @@ namespace OrthancPerf
         EXPECT_EQ(title, tracker_.GetCurrentMessage()->peer.name);
       }
 
-      EXPECT_EQ(isClaimed, IsAccepted());
+      EXPECT_EQ(isClaimed, tracker_.ListOpen(At(5)).at(0).isAccepted);
       EXPECT_EQ(title, GetCallingTitle());
       Write(connection, MakeTlsRecord(23, 120), 6);
       Close(connection, 7);

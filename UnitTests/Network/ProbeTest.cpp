@@ -7,8 +7,6 @@
 #include "Network/Messages/DimseMessages.h"
 #include "Network/RecordedJournal.h"
 #include "Network/Sockets/SocketTuning.h"
-#include "Network/Sockets/StockSockets.h"
-#include "Network/Sockets/TcpInfo.h"
 #include "Network/TcpPair.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/CallerModule.h"
@@ -703,27 +701,19 @@ namespace OrthancPerf
 
 #endif
 
-  TEST_F(ProbeTest, IsOnlyOneInAProcess)
+  TEST_F(ProbedConnectionTest, IsOnlyOneInAProcess)
   {
-    TcpPair pair;
-    Probe first(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-    Probe second(MakePlaces(pair), tracker_, &CallerModule::IsCaller);
-    EXPECT_TRUE(first.Install());
+    Probe second(MakePlaces(pair_), tracker_, &CallerModule::IsCaller);
     EXPECT_FALSE(second.Install());
     EXPECT_NE("", second.GetProblem());
-    first.Remove();
+    probe_.Remove();
     EXPECT_TRUE(second.Install());
   }
 
-  TEST_F(ProbeTest, IsHammeredBySixteenThreadsWhileSettingsChange)
+  TEST_F(ProbedConnectionTest, IsHammeredBySixteenThreadsWhileSettingsChange)
   {
     constexpr int THREADS = 16;
     constexpr int ROUNDS = 200;
-
-    TcpPair listening;
-    Probe probe(MakePlaces(listening), tracker_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
-    listening.GetServer();
 
     std::mutex pairing;  // that a thread accepts its own connection
     std::atomic<int> running = THREADS;
@@ -733,7 +723,7 @@ namespace OrthancPerf
       sockaddr_in address = {};
       address.sin_family = AF_INET;
       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      address.sin_port = htons(listening.GetPort());
+      address.sin_port = htons(pair_.GetPort());
 
       for (int round = 0; round < ROUNDS / 10; round++)
       {
@@ -743,7 +733,7 @@ namespace OrthancPerf
         {
           const std::lock_guard<std::mutex> lock(pairing);
           connect_(client, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-          server = accept_(listening.GetListening(), nullptr, nullptr);
+          server = accept_(pair_.GetListening(), nullptr, nullptr);
         }
 
         for (int message = 0; message < 10; message++)
@@ -775,13 +765,13 @@ namespace OrthancPerf
         settings.tcpNoDelay = (i % 2 == 0);
         settings.tcpQuickAck = (i % 3 == 0);
         settings.receiveBuffer = i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer();
-        probe.SetSettings(settings);
+        probe_.SetSettings(settings);
         GetOpen();
 
         if (i % 10 == 0)
         {
-          probe.Remove();
-          ASSERT_TRUE(probe.Install());
+          probe_.Remove();
+          ASSERT_TRUE(probe_.Install());
         }
       }
     };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Tuning/TuningDocument.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,6 +14,12 @@
 
 namespace OrthancPerf
 {
+  // Sockets as Orthanc makes them: for tests that change one option
+  inline DicomSockets MakeStock()
+  {
+    return GetPresetValues(SocketPreset::Stock).value();
+  }
+
   // A TCP connection over loopback: a listening socket, who connected to it, and who accepted
   class TcpPair
   {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Sockets/SocketTuning.h"
 
-#include "Network/Sockets/StockSockets.h"
 #include "Network/Sockets/TcpInfo.h"
 #include "Network/TcpPair.h"
 
