@@ -212,6 +212,10 @@ namespace OrthancPerf
     EXPECT_TRUE(Accepted(peer).IsAny());
     EXPECT_EQ(0U, Accepted(peer).open);
     EXPECT_FALSE(peer.directions.at(1).associations.IsAny());
+
+    PeerStatistics unlisted(2);  // nobody lists those that are open
+    unlisted.OnAssociationFinished(MakeAssociation("CT1"));
+    EXPECT_FALSE(Accepted(unlisted.Summarize().front()).open.has_value());
   }
 
   TEST_F(PeerStatisticsTest, TheYoungestOpenAssociationIsTheLatest)
@@ -227,13 +231,6 @@ namespace OrthancPerf
 
     open_.clear();
     EXPECT_EQ("FINISHED", Accepted(statistics_.Summarize().front()).parties.calledTitle);
-  }
-
-  TEST_F(PeerStatisticsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
-  {
-    PeerStatistics statistics(2);
-    statistics.OnAssociationFinished(MakeAssociation("CT1"));
-    EXPECT_FALSE(Accepted(statistics.Summarize().front()).open.has_value());
   }
 
   TEST_F(PeerStatisticsTest, StrangersNamedOtherAndRejectedPeersTakeNoPlace)

@@ -55,9 +55,9 @@ namespace OrthancPerf
           return "nobody";
         }
 
-        const std::string name = work->server == Describe(database_) ? "database"
-                                 : work->server == Describe(other_)  ? "other"
-                                                                     : work->server;
+        const std::string name = work->server == database_.Describe() ? "database"
+                                 : work->server == other_.Describe()  ? "other"
+                                                                      : work->server;
         return name + ": " + std::to_string(work->roundTrips) + " in " +
                std::to_string(work->waited / milliseconds(1)) + " ms";
       }
@@ -66,11 +66,6 @@ namespace OrthancPerf
       static bool IsAbout(Duration expected, const std::optional<Duration>& queued)
       {
         return queued && *queued <= expected && *queued > expected - milliseconds(4);
-      }
-
-      static std::string Describe(const TcpPair& pair)
-      {
-        return "127.0.0.1:" + std::to_string(pair.GetPort());
       }
 
       TcpPair database_;

@@ -183,8 +183,17 @@ namespace OrthancPerf
     {
       Connection& connection = Open(4242);
       Read(connection, REQUEST, 1);
-      Write(connection, written, 2);
-      Read(connection, read, 2);
+
+      if (!written.empty())
+      {
+        Write(connection, written, 2);
+      }
+
+      if (!read.empty())
+      {
+        Read(connection, read, 2);
+      }
+
       EXPECT_FALSE(tracker_.ListOpen(At(3)).at(0).isAccepted);
       const AssociationOutcome outcome = Close(connection, 3);
       EXPECT_FALSE(journal_.associations.back().isAccepted);

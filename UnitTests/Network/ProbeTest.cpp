@@ -326,11 +326,6 @@ namespace OrthancPerf
         EXPECT_EQ(4, Read(server.GetClient(), 100));
       }
 
-      static std::string Describe(const TcpPair& pair)
-      {
-        return "127.0.0.1:" + std::to_string(pair.GetPort());
-      }
-
       std::string root_ = testing::TempDir() + "probe-XXXXXX";
       TcpPair pair_;
       Probe probe_{MakePlaces(pair_), tracker_, &CallerModule::IsCaller};
@@ -484,7 +479,7 @@ namespace OrthancPerf
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(50), work->waited);
     EXPECT_LE(std::chrono::milliseconds(20), work->shortest);
-    EXPECT_EQ(Describe(database_), work->server);
+    EXPECT_EQ(database_.Describe(), work->server);
     EXPECT_TRUE(work->queued);
 
     Ask(database_, 1);  // for nobody
@@ -534,7 +529,7 @@ namespace OrthancPerf
     EXPECT_EQ(1U, work.storage->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(30), work.storage->waited);
     EXPECT_LE(work.storage->waited, work.storage->end - work.storage->begin);
-    EXPECT_EQ(Describe(objects), work.storage->server);
+    EXPECT_EQ(objects.Describe(), work.storage->server);
     EXPECT_EQ(1U, work.database->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(20), work.database->waited);
 
@@ -546,8 +541,8 @@ namespace OrthancPerf
     EXPECT_EQ(6, Write(fd, "COMMIT"));
     const StorageWork both = servers_.Take();
     ASSERT_TRUE(both.storage && both.database);
-    EXPECT_EQ(Describe(objects), both.storage->server);
-    EXPECT_EQ(Describe(database_), both.database->server);
+    EXPECT_EQ(objects.Describe(), both.storage->server);
+    EXPECT_EQ(database_.Describe(), both.database->server);
     EXPECT_FALSE(both.database->queued);  // as it is not known when the storage had ended
     Close(wakeup[0]);
     Close(wakeup[1]);

@@ -64,6 +64,12 @@ namespace OrthancPerf
       return port_;
     }
 
+    // As what is asked of it is shown
+    std::string Describe() const
+    {
+      return "127.0.0.1:" + std::to_string(port_);
+    }
+
     int GetListening() const
     {
       return listening_;
