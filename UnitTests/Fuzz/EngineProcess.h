@@ -191,9 +191,6 @@ namespace OrthancPerf
     {
     }
 
-    EngineProcess(const EngineProcess&) = delete;
-    EngineProcess& operator=(const EngineProcess&) = delete;
-
     // The engine's process ends first: what time it took is this one's then
     ~EngineProcess()
     {

@@ -9,7 +9,6 @@
 #include "Fuzz/Require.h"
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
-#include "Metrics/TranscodingMetrics.h"
 #include "Rest/Comparison.h"
 #include "Rest/Resources.h"
 #include "Rest/RestRouter.h"
@@ -28,7 +27,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace OrthancPerf;

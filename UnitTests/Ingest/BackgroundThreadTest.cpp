@@ -16,7 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::chrono::nanoseconds AT_ONCE(0);
     constexpr std::chrono::milliseconds SOON(1);
     constexpr std::chrono::hours LONG(1);
 
@@ -73,7 +72,7 @@ namespace OrthancPerf
           release.get_future().wait();
         });
     hangs.get_future().wait();
-    thread.StopRepeating(AT_ONCE);
+    thread.StopRepeating(Duration::zero());
     release.set_value();
     thread.StopRepeating(LONG);
   }

@@ -158,7 +158,6 @@ namespace OrthancPerf
         return upload;
       }
 
-      // That a message waits
       void AwaitWait()
       {
         while (GetQueue().GetFigures().waiting == 0)

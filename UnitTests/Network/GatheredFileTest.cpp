@@ -51,9 +51,6 @@ namespace OrthancPerf
         static_cast<void>(std::signal(SIGXFSZ, handler_));
       }
 
-      SizeLimit(const SizeLimit&) = delete;
-      SizeLimit& operator=(const SizeLimit&) = delete;
-
     private:
       rlimit former_ = {};
       void (*const handler_)(int);
