@@ -179,8 +179,11 @@ def make_requests() -> Seeds:
     yield b"\x00\x02\nsince=1700000000&resolution=minute&token=x\nx-forwarded-for:10.0.0.1\n\n"
     headers = b"authorization:Basic YWxpY2U6c2VjcmV0\nx-forwarded-for:10.9.8.7, 192.168.1.5\n"
     origin = b"origin:https://pacs.example\nhost:pacs.example\nsec-fetch-site:same-origin\n"
-    tuning = b'{"DicomSockets": {"Preset": "stock", "ReceiveBuffer": 65536}}'
-    yield b"\x02\x03\nsources\n" + headers + origin + b"\n" + tuning
+    for tuning in (
+        b'{"DicomSockets": {"Preset": "stock", "ReceiveBuffer": 65536, "TcpNoDelay": null}}',
+        b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}',
+    ):
+        yield b"\x02\x03\nsources\n" + headers + origin + b"\n" + tuning
     yield b"\x03\x03\n_method=PUT\n" + headers + b"\n"
     compare = b'{"Resource": "0123abcd-0123abcd-0123abcd-0123abcd-0123abcd", "Priority": 1}'
     yield b"\x01\x04\n\n" + headers + b"\n" + compare
@@ -189,22 +192,6 @@ def make_requests() -> Seeds:
     for path in range(11):
         yield b"\x00" + bytes([path]) + b"\n\n" + names
     yield b"\x00\x09\n\naccept:text/html\naccept-encoding:gzip\nif-none-match:1\n\n"
-
-
-def make_tunings() -> Seeds:
-    yield (RESOURCES / "Configuration" / "perf.json").read_bytes()
-    yield b'{"DicomSockets": {"Preset": "stock", "TcpNoDelay": null}}'
-    yield b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}'
-
-
-def make_senders() -> Seeds:
-    """Three at once with room for one: each step is whom it concerns and what, and how much."""
-    limit, association, upload = 1 * 8, 5 * 8, 7 * 8
-    for begin in (association, upload):
-        steps = [(limit, 48), *((begin + place, 100) for place in range(3))]
-        steps += [(association + place, 16) for place in range(3) for _ in range(8)]
-        yield bytes(byte for step in steps for byte in step)
-    yield b"+1000000000"
 
 
 def make_transcodings() -> Seeds:
@@ -230,23 +217,6 @@ def make_transcodings() -> Seeds:
         yield bytes([0, automatic + verified, 90, 0, 0, 0]) + file
     yield bytes([0, of_liar, 90, 5, 0, 0]) + grey
     yield bytes([5, of_liar + verified, 50, 0, 0, 0]) + bytes([0x08, 7, 7, 1]) + bytes(range(128))
-
-
-def make_questions() -> Seeds:
-    """What FuzzAskedServers.cpp reads: steps of a descriptor and what happens, and how much."""
-    begin, close_file, put, connect, close, write, wait, read = (
-        8 * i for i in (0, 1, 2, 4, 6, 9, 10, 11)
-    )
-
-    def ask(place: int) -> bytes:
-        return bytes([write + place, 0, wait + place, 20, read + place, 22])
-
-    two = bytes([connect, 8, connect + 1, 10, connect + 2, 12])
-    yield two + ask(0) + ask(1) + ask(0) + ask(2)
-    yield bytes([connect, 0]) + ask(0) + bytes([connect, 2]) + ask(0)
-    yield two + ask(0) + bytes([close_file, 0]) + ask(1) + ask(1) + bytes([close + 1, 0]) + ask(1)
-    for served in range(4):
-        yield two + bytes([begin, served]) + ask(2) + bytes([put, 1]) + ask(0) + ask(1) * 2
 
 
 def make_programs() -> Seeds:
@@ -279,8 +249,6 @@ def make_programs() -> Seeds:
 
 
 SEEDS = {
-    "FuzzAdmission": make_senders,
-    "FuzzAskedServers": make_questions,
     "FuzzAssociateRequest": make_associate_requests,
     "FuzzCodestream": make_codestreams,
     "FuzzCommandField": make_messages,
@@ -293,7 +261,6 @@ SEEDS = {
     "FuzzNativeEngine": make_files,
     "FuzzRestRequest": make_requests,
     "FuzzTranscoding": make_transcodings,
-    "FuzzTuning": make_tunings,
     "FuzzWorkerMessages": lambda: iter([b"0.2.0"]),
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,43 +15,18 @@ namespace OrthancPerf
 
     constexpr std::uint64_t PIECE = AdmissionQueue::PIECE;
     constexpr std::uint64_t COUNTED = PIECE * AdmissionQueue::COPIES;
+    constexpr TimePoint BEGIN(std::chrono::hours(1));
     constexpr int TIMEOUT = 30;
     constexpr std::size_t CAPACITY = 8;
 
-    enum class Act
-    {
-      More,     // so many pieces of it are there, and it asks for another one
-      Upload,   // it has so many pieces
-      Release,  // what came of it
-      Close,
-      Limit,  // so many pieces
-      Stop
-    };
-
-    enum class Is
-    {
-      Done,  // no question
-      Go,
-      Little,  // a sip
-      Waiting,
-      BrokenOff
-    };
-
-    // At a second, of the message at a descriptor
-    struct Step
-    {
-      int second;
-      Act act;
-      int fd;
-      std::uint64_t pieces;
-      Is expected;
-    };
-
+    // Steps, with commas between them: "@3 more 1 2 go" is at 3 s, of the message at descriptor 1
+    // two pieces are there, it asks for another one, and is to go on. Others are "upload FD PIECES
+    // REPLY", "release FD", "close FD", "limit PIECES", and "stop".
     struct Case
     {
       std::string name;
       std::uint64_t limit;  // in pieces
-      std::vector<Step> steps;
+      const char* steps;
       std::uint64_t held;  // in pieces, at the end
       std::uint64_t waiting;
       std::uint64_t waits = 0;
@@ -65,212 +41,122 @@ namespace OrthancPerf
     class AdmissionQueueTest : public testing::TestWithParam<Case>
     {
     protected:
-      Is Perform(const Step& step)
+      void Perform(const std::string& step)
       {
-        const TimePoint now = TimePoint(std::chrono::hours(1)) + seconds(step.second);
+        SCOPED_TRACE(step);
+        std::istringstream words(step);
+        std::string act;
+        words >> act;
 
-        switch (step.act)
+        if (act[0] == '@')
         {
-          case Act::More:
-            return Tell(queue_.AskForPiece(step.fd, step.pieces * PIECE, now), step.pieces);
-          case Act::Upload:
-            return Tell(queue_.AskForAll(step.fd, step.pieces * PIECE, now), 0);
-          case Act::Release:
-            queue_.Release(step.fd);
-            break;
-          case Act::Close:
-            queue_.Close(step.fd);
-            break;
-          case Act::Limit:
-            queue_.Set(step.pieces * COUNTED, seconds(TIMEOUT));
-            break;
-          case Act::Stop:
-            queue_.Stop();
+          now_ = BEGIN + seconds(std::stoi(act.substr(1)));
+          words >> act;
         }
 
-        return Is::Done;
-      }
+        std::uint64_t number = 0;  // a descriptor, or pieces
+        words >> number;
+        const auto fd = static_cast<int>(number);
+        std::uint64_t pieces = 0;
+        std::string reply;
+        words >> pieces >> reply;
 
-      static Is Tell(const AdmissionQueue::Reply& reply, std::uint64_t pieces)
-      {
-        switch (reply.answer)
+        if (act == "more")
         {
-          case AdmissionQueue::Answer::Go:
-            return reply.upTo == pieces * PIECE + AdmissionQueue::SIP ? Is::Little : Is::Go;
-          case AdmissionQueue::Answer::Wait:
-            return Is::Waiting;
-          case AdmissionQueue::Answer::BreakOff:
-            break;
+          EXPECT_EQ(reply, Tell(queue_.AskForPiece(fd, pieces * PIECE, now_), pieces));
         }
-
-        return Is::BrokenOff;
+        else if (act == "upload")
+        {
+          EXPECT_EQ(reply, Tell(queue_.AskForAll(fd, pieces * PIECE, now_), 0));
+        }
+        else
+        {
+          act == "release" ? queue_.Release(fd)
+          : act == "close" ? queue_.Close(fd)
+          : act == "limit" ? queue_.Set(number * COUNTED, seconds(TIMEOUT))
+                           : queue_.Stop();
+        }
       }
 
+      static std::string Tell(const AdmissionQueue::Reply& reply, std::uint64_t pieces)
+      {
+        using Answer = AdmissionQueue::Answer;
+        const bool isLittle = reply.upTo == pieces * PIECE + AdmissionQueue::SIP;
+        return reply.answer == Answer::Go     ? isLittle ? "little" : "go"
+               : reply.answer == Answer::Wait ? "wait"
+                                              : "broken";
+      }
+
+      TimePoint now_ = BEGIN;
       AdmissionQueue queue_{CAPACITY};
     };
 
     std::vector<Case> MakeCases()
     {
-      const auto more = [](int second, int fd, std::uint64_t pieces, Is expected)
-      {
-        return Step{second, Act::More, fd, pieces, expected};
-      };
-      const auto upload = [](int second, int fd, std::uint64_t pieces, Is expected)
-      {
-        return Step{second, Act::Upload, fd, pieces, expected};
-      };
-      const auto close = [](int second, int fd)
-      {
-        return Step{second, Act::Close, fd, 0, Is::Done};
-      };
-      const auto limit = [](int second, std::uint64_t pieces)
-      {
-        return Step{second, Act::Limit, 0, pieces, Is::Done};
-      };
-      const Step stop = {1, Act::Stop, 0, 0, Is::Done};
-
       return {
-          {"WithoutALimitNothingCounts", 0, {more(0, 1, 9, Is::Go), upload(0, 2, 9, Is::Go)}, 0, 0},
-          {"AnUploadOfOnePieceDoesNotCount", 1, {upload(0, 1, 1, Is::Go)}, 0, 0},
-          {"WithRoomAllAreAdmitted",
-           6,
-           {more(0, 1, 1, Is::Go), more(0, 2, 1, Is::Go), upload(0, 3, 2, Is::Go)},
-           6,
-           0},
-          {"TheOldestTakesWhatItNeeds",
-           4,
-           {more(0, 1, 1, Is::Go), more(0, 1, 2, Is::Go), more(0, 1, 99, Is::Go)},
-           100,
-           0},
-          {"AnUploadLargerThanTheLimitIsAdmittedAlone", 4, {upload(0, 1, 99, Is::Go)}, 99, 0},
-          {"OthersWaitAndAreAdmittedInTheirOrder",
-           4,
-           {upload(0, 1, 4, Is::Go), upload(0, 2, 3, Is::Waiting), upload(0, 3, 3, Is::Waiting),
-            close(1, 1), upload(1, 3, 3, Is::Waiting), upload(1, 2, 3, Is::Go),
-            upload(1, 3, 3, Is::Waiting), close(2, 2), upload(2, 3, 3, Is::Go)},
-           3,
-           0,
-           2},
-          {"ASmallerOneDoesNotOvertake",
-           4,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 9, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            more(0, 4, 1, Is::Waiting)},
-           3,  // what is read already counts
-           3,
-           3},
-          {"AnOlderOneGoesBeforeTheQueue",
-           5,
-           {more(0, 1, 1, Is::Go), more(0, 2, 1, Is::Go), upload(0, 3, 2, Is::Waiting),
-            more(0, 2, 2, Is::Go)},
-           5,
-           1,
-           1},
-          {"APieceThatWaitedIsAdmittedOnceTheOldestIsOver",
-           4,
-           {more(0, 1, 1, Is::Go), more(0, 2, 1, Is::Go), more(0, 2, 2, Is::Waiting),
-            more(1, 1, 2, Is::Go), close(2, 1), more(2, 2, 2, Is::Go), more(2, 2, 50, Is::Go)},
-           51,
-           0,
-           1},
-          {"TheHeadIsAdmittedAfterTheTimeoutForGood",
-           2,
-           {upload(0, 1, 2, Is::Go), more(0, 2, 1, Is::Waiting), more(19, 2, 1, Is::Waiting),
-            more(30, 2, 1, Is::Go), more(30, 2, 2, Is::Go), more(31, 2, 50, Is::Go)},
-           53,
-           0,
-           1,
-           1},
-          {"OneIsAdmittedInEachTimeout",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            upload(0, 4, 2, Is::Waiting), upload(29, 2, 2, Is::Waiting),
-            upload(30, 3, 2, Is::Waiting), upload(30, 2, 2, Is::Go), upload(59, 3, 2, Is::Waiting),
-            upload(60, 4, 2, Is::Waiting), upload(60, 3, 2, Is::Go), upload(89, 4, 2, Is::Waiting)},
-           6,
-           1,
-           3,
-           2},
-          {"OnlyTimeAtTheHeadCounts",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            upload(29, 3, 2, Is::Waiting), close(29, 1), upload(29, 2, 2, Is::Go),
-            upload(40, 3, 2, Is::Waiting), upload(58, 3, 2, Is::Waiting), upload(70, 3, 2, Is::Go)},
-           4,
-           0,
-           2,
-           1},
-          {"ALittleIsReadOfAQueuedMessage",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 9, Is::Waiting), more(0, 3, 1, Is::Waiting),
-            more(19, 3, 1, Is::Waiting), more(20, 3, 1, Is::Little), more(21, 3, 1, Is::Waiting),
-            more(40, 3, 1, Is::Waiting), more(41, 3, 1, Is::Little), upload(45, 2, 9, Is::Go)},
-           12,  // and a sip
-           0,
-           2,
-           1},
-          {"NothingIsReadOfAnUploadThatWaits",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), upload(20, 2, 2, Is::Waiting)},
-           2,
-           1,
-           1},
-          {"WhoReadsALittleKeepsNobodyBack",
-           5,
-           {upload(0, 1, 4, Is::Go), more(0, 2, 1, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            more(20, 2, 1, Is::Little), close(21, 1), upload(21, 3, 2, Is::Go)},
-           3,  // and a sip
-           0,
-           2},
-          {"WhatIsReleasedIsFreeAndItsMessageStaysTheOldest",
-           4,
-           {more(0, 1, 3, Is::Go), upload(0, 2, 3, Is::Waiting),
-            Step{1, Act::Release, 1, 0, Is::Done}, upload(1, 2, 3, Is::Go), more(2, 1, 9, Is::Go)},
-           13,
-           0,
-           1},
-          {"SwitchedOffAllGoOn",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), more(0, 3, 1, Is::Waiting),
-            limit(1, 0), more(1, 3, 1, Is::Go), upload(1, 2, 2, Is::Go), close(2, 1), close(2, 2),
-            close(2, 3)},
-           0,
-           0,
-           2},
-          {"RaisedThoseGoOnForWhomThereIsRoom",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            limit(1, 5), upload(1, 2, 2, Is::Go), upload(1, 3, 2, Is::Waiting)},
-           4,
-           1,
-           2},
-          {"SwitchedOnWhatCameBeforeCounts",
-           0,
-           {more(0, 1, 5, Is::Go), more(0, 2, 5, Is::Go), limit(1, 8), more(1, 1, 6, Is::Go),
-            more(1, 2, 6, Is::Waiting)},
-           13,
-           1,
-           1},
-          {"StoppedWhoWouldWaitIsBrokenOff",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), stop,
-            upload(1, 2, 2, Is::BrokenOff), more(1, 3, 1, Is::BrokenOff), close(1, 2), close(1, 3)},
-           2,
-           0,
-           1},
-          {"BeyondTheCapacityMessagesAreNotLimited",
-           2,
-           {upload(0, 1, 2, Is::Go), upload(0, 2, 2, Is::Waiting), upload(0, 3, 2, Is::Waiting),
-            upload(0, 4, 2, Is::Waiting), upload(0, 5, 2, Is::Waiting),
-            upload(0, 6, 2, Is::Waiting), upload(0, 7, 2, Is::Waiting),
-            upload(0, 8, 2, Is::Waiting), upload(0, 9, 2, Is::Go)},
-           2,
-           7,
-           7},
-          {"WhatIsNotKnownIsClosedAndReleased",
-           2,
-           {close(0, 1), Step{0, Act::Release, 1, 0, Is::Done}},
-           0,
-           0},
+          {"WithoutALimitNothingCounts", 0, "more 1 9 go, upload 2 9 go", 0, 0},
+          {"AnUploadOfOnePieceDoesNotCount", 1, "upload 1 1 go", 0, 0},
+          {"WithRoomAllAreAdmitted", 6, "more 1 1 go, more 2 1 go, upload 3 2 go", 6, 0},
+          {"TheOldestTakesWhatItNeeds", 4, "more 1 1 go, more 1 2 go, more 1 99 go", 100, 0},
+          {"AnUploadLargerThanTheLimitIsAdmittedAlone", 4, "upload 1 99 go", 99, 0},
+          {"OthersWaitAndAreAdmittedInTheirOrder", 4,
+           "upload 1 4 go, upload 2 3 wait, upload 3 3 wait, @1 close 1, upload 3 3 wait, "
+           "upload 2 3 go, upload 3 3 wait, @2 close 2, upload 3 3 go",
+           3, 0, 2},
+          {"ASmallerOneDoesNotOvertake", 4,
+           "upload 1 2 go, upload 2 9 wait, upload 3 2 wait, more 4 1 wait", 3, 3,
+           3},  // what is read already counts
+          {"AnOlderOneGoesBeforeTheQueue", 5,
+           "more 1 1 go, more 2 1 go, upload 3 2 wait, more 2 2 go", 5, 1, 1},
+          {"APieceThatWaitedIsAdmittedOnceTheOldestIsOver", 4,
+           "more 1 1 go, more 2 1 go, more 2 2 wait, @1 more 1 2 go, @2 close 1, more 2 2 go, "
+           "more 2 50 go",
+           51, 0, 1},
+          {"TheHeadIsAdmittedAfterTheTimeoutForGood", 2,
+           "upload 1 2 go, more 2 1 wait, @19 more 2 1 wait, @30 more 2 1 go, more 2 2 go, "
+           "@31 more 2 50 go",
+           53, 0, 1, 1},
+          {"OneIsAdmittedInEachTimeout", 2,
+           "upload 1 2 go, upload 2 2 wait, upload 3 2 wait, upload 4 2 wait, "
+           "@29 upload 2 2 wait, @30 upload 3 2 wait, upload 2 2 go, @59 upload 3 2 wait, "
+           "@60 upload 4 2 wait, upload 3 2 go, @89 upload 4 2 wait",
+           6, 1, 3, 2},
+          {"OnlyTimeAtTheHeadCounts", 2,
+           "upload 1 2 go, upload 2 2 wait, upload 3 2 wait, @29 upload 3 2 wait, close 1, "
+           "upload 2 2 go, @40 upload 3 2 wait, @58 upload 3 2 wait, @70 upload 3 2 go",
+           4, 0, 2, 1},
+          {"ALittleIsReadOfAQueuedMessage", 2,
+           "upload 1 2 go, upload 2 9 wait, more 3 1 wait, @19 more 3 1 wait, "
+           "@20 more 3 1 little, @21 more 3 1 wait, @40 more 3 1 wait, @41 more 3 1 little, "
+           "@45 upload 2 9 go",
+           12, 0, 2, 1},  // and a sip
+          {"NothingIsReadOfAnUploadThatWaits", 2,
+           "upload 1 2 go, upload 2 2 wait, @20 upload 2 2 wait", 2, 1, 1},
+          {"WhoReadsALittleKeepsNobodyBack", 5,
+           "upload 1 4 go, more 2 1 wait, upload 3 2 wait, @20 more 2 1 little, @21 close 1, "
+           "upload 3 2 go",
+           3, 0, 2},  // and a sip
+          {"WhatIsReleasedIsFreeAndItsMessageStaysTheOldest", 4,
+           "more 1 3 go, upload 2 3 wait, @1 release 1, upload 2 3 go, @2 more 1 9 go", 13, 0, 1},
+          {"SwitchedOffAllGoOn", 2,
+           "upload 1 2 go, upload 2 2 wait, more 3 1 wait, @1 limit 0, more 3 1 go, "
+           "upload 2 2 go, @2 close 1, close 2, close 3",
+           0, 0, 2},
+          {"RaisedThoseGoOnForWhomThereIsRoom", 2,
+           "upload 1 2 go, upload 2 2 wait, upload 3 2 wait, @1 limit 5, upload 2 2 go, "
+           "upload 3 2 wait",
+           4, 1, 2},
+          {"SwitchedOnWhatCameBeforeCounts", 0,
+           "more 1 5 go, more 2 5 go, @1 limit 8, more 1 6 go, more 2 6 wait", 13, 1, 1},
+          {"StoppedWhoWouldWaitIsBrokenOff", 2,
+           "upload 1 2 go, upload 2 2 wait, @1 stop, upload 2 2 broken, more 3 1 broken, "
+           "close 2, close 3",
+           2, 0, 1},
+          {"BeyondTheCapacityMessagesAreNotLimited", 2,
+           "upload 1 2 go, upload 2 2 wait, upload 3 2 wait, upload 4 2 wait, upload 5 2 wait, "
+           "upload 6 2 wait, upload 7 2 wait, upload 8 2 wait, upload 9 2 go",
+           2, 7, 7},
+          {"WhatIsNotKnownIsClosedAndReleased", 2, "close 1, release 1", 0, 0},
       };
     }
 
@@ -285,9 +171,11 @@ namespace OrthancPerf
     const Case& one = GetParam();
     queue_.Set(one.limit * COUNTED, seconds(TIMEOUT));
 
-    for (std::size_t i = 0; i < one.steps.size(); i++)
+    std::istringstream steps(one.steps);
+
+    for (std::string step; std::getline(steps >> std::ws, step, ',');)
     {
-      EXPECT_EQ(one.steps[i].expected, Perform(one.steps[i])) << "step " << i;
+      Perform(step);
     }
 
     const AdmissionFigures figures = queue_.GetFigures();
@@ -306,21 +194,20 @@ namespace OrthancPerf
 
   TEST(AdmissionQueue, CountsTheTimeThatAllHaveWaited)
   {
-    const TimePoint begin(std::chrono::hours(1));
     AdmissionQueue queue(CAPACITY);
     queue.Set(COUNTED, seconds(600));
-    queue.AskForAll(1, 2 * PIECE, begin);
+    queue.AskForAll(1, 2 * PIECE, BEGIN);
 
     for (const int second : {0, 3, 10})
     {
-      queue.AskForAll(2, 2 * PIECE, begin + seconds(second));
-      queue.AskForAll(3, 2 * PIECE, begin + seconds(second));
+      queue.AskForAll(2, 2 * PIECE, BEGIN + seconds(second));
+      queue.AskForAll(3, 2 * PIECE, BEGIN + seconds(second));
     }
 
     EXPECT_EQ(seconds(20), queue.GetFigures().waited);
     queue.Close(1);
-    queue.AskForAll(2, 2 * PIECE, begin + seconds(15));
-    queue.AskForAll(2, 2 * PIECE, begin + seconds(50));
+    queue.AskForAll(2, 2 * PIECE, BEGIN + seconds(15));
+    queue.AskForAll(2, 2 * PIECE, BEGIN + seconds(50));
     EXPECT_EQ(seconds(25), queue.GetFigures().waited);
   }
 

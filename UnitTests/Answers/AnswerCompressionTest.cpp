@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Answers/AnswerCompression.h"
 
+#include "Dicom/DicomFileBuilder.h"
+
 #include <gtest/gtest.h>
 
 using namespace OrthancPerf;
 
 namespace
 {
-  std::string MakeElement(char number, const std::string& vr, const std::string& value)
-  {
-    const std::string tag = {2, 0, number, 0};
-    const std::string length = {static_cast<char>(value.size()), 0};
-    return tag + vr + (vr == "OB" ? std::string(2, '\0') + length + std::string(2, '\0') : length) +
-           value;
-  }
-
   std::string MakeFile(const std::string& syntax)
   {
-    return std::string(128, '\0') + "DICM" + MakeElement(0, "UL", std::string(4, 'x')) +
-           MakeElement(1, "OB", std::string("\0\1", 2)) + MakeElement(2, "UI", "1.2.3") +
-           MakeElement(0x10, "UI", syntax) + std::string("\x08\0\x08\0", 4) + std::string(20, 'x');
+    return DicomFileBuilder::FileMeta(syntax) + std::string("\x08\0\x08\0", 4) + "rest";
   }
 
   bool IsCompressed(const std::string& file)

@@ -184,17 +184,12 @@ namespace OrthancPerf
       bool isCrash = false;  // of a codec library: all that the plugin has then is "failed"
     };
 
-    // "library": for people
-    EngineProcess(std::string library, Make make) :
-      library_(std::move(library)),
+    explicit EngineProcess(Make make) :
       make_(std::move(make)),
       memory_(static_cast<Memory*>(Map(sizeof(Memory)))),
       counters_(static_cast<std::uint8_t*>(Map(CountCounters())))
     {
     }
-
-    EngineProcess(const EngineProcess&) = delete;
-    EngineProcess& operator=(const EngineProcess&) = delete;
 
     // The engine's process ends first: what time it took is this one's then
     ~EngineProcess()
@@ -203,12 +198,6 @@ namespace OrthancPerf
       {
         close(connection_);
         waitpid(process_, nullptr, 0);
-      }
-
-      if (crashes_ > 0)
-      {
-        std::fprintf(stderr, "%s has ended its process %zu times, once in %zu\n", library_.c_str(),
-                     crashes_, calls_ / crashes_);
       }
     }
 
@@ -222,7 +211,6 @@ namespace OrthancPerf
       Ask(file, syntax, quality);
       const bool isAnswered = Exchange();
       AddCoverage();
-      calls_++;
 
       if (!isAnswered)
       {
@@ -391,23 +379,18 @@ namespace OrthancPerf
       close(connection_);
       Require(waitpid(process_, &status, 0) == process_);
       process_ = -1;
-      crashes_++;
 
       if (!WIFEXITED(status) || WEXITSTATUS(status) != EndOfProcess::OF_LIBRARY)
       {
-        std::fprintf(stderr, "It is not %s that has ended its process: status %d\n",
-                     library_.c_str(), status);
+        std::fprintf(stderr, "It is no codec library that has ended its process: %d\n", status);
         std::abort();
       }
     }
 
-    const std::string library_;
     const Make make_;
     Memory* const memory_;
     std::uint8_t* const counters_;  // of the engine's process
     pid_t process_ = -1;
     int connection_ = -1;
-    std::size_t calls_ = 0;
-    std::size_t crashes_ = 0;
   };
 }

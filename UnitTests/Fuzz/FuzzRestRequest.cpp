@@ -9,14 +9,12 @@
 #include "Fuzz/Require.h"
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
-#include "Metrics/TranscodingMetrics.h"
 #include "Rest/Comparison.h"
 #include "Rest/Resources.h"
 #include "Rest/RestRouter.h"
-#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/Worker/WorkerChannel.h"
 #include "Tuning/Json.h"
+#include "Tuning/TuningReader.h"
 
 #include <json/json.h>
 
@@ -24,11 +22,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace OrthancPerf;
@@ -36,13 +34,6 @@ using namespace OrthancPerf;
 namespace
 {
   const std::string PASSWORD = "Basic YWxpY2U6c2VjcmV0";  // alice:secret
-
-  // What is on the lines of a text: metrics, indented JSON
-  bool IsPrintableText(const std::string& text)
-  {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
-  }
 
   Engines MakeFakeEngines()
   {
@@ -55,12 +46,6 @@ namespace
   // program.
   struct Server
   {
-    Server()
-    {
-      engines.TestAll();
-    }
-
-    const std::string image = MakeSampleImage({});
     EngineDirectory engines{MakeFakeEngines()};
     ConnectionTracker connections;
     Journal nobody{{}};
@@ -125,29 +110,8 @@ namespace
 
       instance.transcoding.emplace();
       instance.transcoding->outcome = "failed";
-      instance.transcoding->reason = reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      instance.transcoding->reason = reason;
       return instance;
-    }
-
-    AssociationParties MakeParties() const
-    {
-      AssociationParties parties;
-      parties.callingTitle = title;
-      parties.calledTitle = name;
-      parties.implementationVersion = version;
-      return parties;
-    }
-
-    FinishedAssociation MakeAssociation() const
-    {
-      FinishedAssociation association;
-      association.isAccepted = GetFigure(2) % 2 == 0;
-      association.direction = GetAllDirections().at(GetFigure(1) % 2);
-      association.peer = {name, address};
-      association.parties = MakeParties();
-      association.setup = std::chrono::milliseconds(4 * GetFigure(5));
-      association.instances = GetFigure(6);
-      return association;
     }
 
     std::vector<OpenAssociation> ListOpen() const
@@ -155,28 +119,15 @@ namespace
       OpenAssociation open;
       open.isAccepted = true;
       open.peer = {title, address};
-      open.parties = MakeParties();
+      open.parties = {title, name, version, {}};
       return {open};
-    }
-
-    TranscodingReport MakeReport() const
-    {
-      TranscodingReport report;
-      report.outcome =
-          GetFigure(2) % 2 == 0 ? TranscodingOutcome::Failed : TranscodingOutcome::Declined;
-      report.engine = "dcmtk";
-      report.target = JPEG_LOSSLESS;
-      report.reason = reason;
-      return report;
     }
   };
 
   // All routes
   struct Routes
   {
-    Routes(const Stranger& known, const std::string& path) :
-      stranger(known),
-      journal(ListObservers(path))
+    explicit Routes(const Stranger& known) : stranger(known)
     {
       Server& server = GetServer();
 
@@ -185,19 +136,21 @@ namespace
         journal.Publish(stranger.MakeInstance());
       }
 
-      journal.Publish(stranger.MakeAssociation());
       Snapshot snapshot;
       snapshot.associations = stranger.ListOpen();
       evidence.Look(snapshot);
-      failures.OnTranscoding(stranger.MakeReport());
-      failures.OnEnd(stranger.MakeReport());
 
       RegisterInstancesResource(router, instances);
       RegisterPeersResource(router, peers);
       RegisterHistoryResource(router, server.history, store);
       RegisterTuningResource(router, {store, Json::objectValue, true, {}});
       router.Register("/perf/transcoding/compare", HttpMethod::Post, "",
-                      [this](const RestRequest& request) { return Compare(request); });
+                      [](const RestRequest& request)
+                      {
+                        const auto wanted = ComparisonRequest::Read(request.body);
+                        Require(IsPrintable(wanted.resource));
+                        return AnswerJson(wanted.resource);
+                      });
       RegisterAdviceResource(router, advisor);
       RegisterMetricsResource(router, [this] { return GatherMetrics(); });
       RegisterStatusResource(router, {Json::objectValue,
@@ -218,41 +171,12 @@ namespace
       RegisterDashboardResource(router, server.dashboard);
     }
 
-    RestAnswer Compare(const RestRequest& request)
-    {
-      const Server& server = GetServer();
-      const ComparisonRequest wanted = ComparisonRequest::Read(request.body);
-      Require(IsPrintable(wanted.resource));
-      Comparison job(server.engines, wanted, {wanted.resource},
-                     [&server](const std::string&) { return server.image; });
-
-      while (job.Step())
-      {
-        Require(job.GetProgress() >= 0 && job.GetProgress() <= 1);
-      }
-
-      return AnswerJson(job.GetContent());
-    }
-
     MetricFigures GatherMetrics()
     {
       MetricFigures figures;
       static_cast<ServerTotals&>(figures) = traffic.GetTotals();
       figures.peers = peers.Summarize();
       return figures;
-    }
-
-    // Those that nobody asks would take most of the time
-    std::vector<IJournalObserver*> ListObservers(const std::string& path)
-    {
-      if (path == "/perf/metrics")
-      {
-        return {&peers, &traffic};
-      }
-
-      return path.rfind("/perf/advice", 0) == 0
-                 ? std::vector<IJournalObserver*>{&peers, &evidence}
-                 : std::vector<IJournalObserver*>{&instances, &peers};
     }
 
     const Stranger stranger;
@@ -263,11 +187,16 @@ namespace
                          }};
     ServerTraffic traffic;
     EvidenceCollector evidence{peers, 4};
-    Journal journal;
+    Journal journal{{&instances, &peers, &traffic, &evidence}};
     EngineFailures failures{[](const std::string&) {
     }};
+    std::optional<std::string> saved;
     TuningStore store{Tuning(),
-                      std::nullopt,
+                      TuningPersistence{[this] { return saved; },
+                                        [this](const std::string& text)
+                                        {
+                                          saved = text;
+                                        }},
                       {},
                       {},
                       [](const std::string& line)
@@ -285,65 +214,37 @@ namespace
   };
 
   // By lines: the method and the path, the query string, headers, an empty line, the body
-  class Text
-  {
-  public:
-    explicit Text(std::string text) : text_(std::move(text))
-    {
-    }
-
-    std::string TakeUntil(char end)
-    {
-      const std::size_t found = std::min(text_.find(end, position_), text_.size());
-      std::string taken = text_.substr(position_, found - position_);
-      position_ = std::min(found + 1, text_.size());
-      return taken;
-    }
-
-    std::string TakeRest()
-    {
-      return text_.substr(position_);
-    }
-
-  private:
-    const std::string text_;
-    std::size_t position_ = 0;
-  };
-
-  RestRequest ReadRequest(Text text)
+  RestRequest ReadRequest(const std::string& text)
   {
     const std::vector<std::string> paths = {
         "/perf/instances",           "/perf/peers",  "/perf/history",   "/perf/tuning",
         "/perf/transcoding/compare", "/perf/status", "/perf/metrics",   "/perf/advice",
         "/perf/advice/history",      "/perf",        "/perf/app/app.js"};
-    const std::string begin = text.TakeUntil('\n');
+    std::istringstream stream(text);
+    std::string begin;
+    std::getline(stream, begin);
     RestRequest request;
     request.method = static_cast<HttpMethod>(begin.empty() ? 1 : 1 + (begin[0] & 3));
     request.path = begin.size() < 2 ? begin : paths[(begin[1] & 0xff) % paths.size()];
 
-    Text query(text.TakeUntil('\n'));
-    for (std::string pair = query.TakeUntil('&'); !pair.empty(); pair = query.TakeUntil('&'))
+    std::string query;
+    std::getline(stream, query);
+    std::istringstream pairs(query);
+
+    for (std::string pair; std::getline(pairs, pair, '&') && !pair.empty();)
     {
       const std::size_t equals = std::min(pair.find('='), pair.size() - 1);
       request.arguments[DecodeQuery(pair.substr(0, equals))] = DecodeQuery(pair.substr(equals + 1));
     }
 
-    for (std::string line = text.TakeUntil('\n'); !line.empty(); line = text.TakeUntil('\n'))
+    for (std::string line; std::getline(stream, line) && !line.empty();)
     {
       const std::size_t colon = std::min(line.find(':'), line.size() - 1);
       request.headers[line.substr(0, colon)] = line.substr(colon + 1);
     }
 
-    request.body = text.TakeRest();
+    request.body.assign(std::istreambuf_iterator<char>(stream), {});
     return request;
-  }
-
-  // As of an engine's program
-  std::string ReadReason(const std::string& text)
-  {
-    WorkerReason reason = {};
-    SetText(reason, text);
-    return GetText(reason);
   }
 
   // All of it is in headers of this target's own
@@ -353,9 +254,9 @@ namespace
     {
       return DecodeQuery(request.GetHeader(header).value_or(""));
     };
-    return {MakePrintable(read("name")),  MakePrintable(read("address")),
-            MakePrintable(read("title")), MakePrintable(read("version")),
-            ReadReason(read("reason")),   read("figures")};
+    return {MakePrintable(read("name")),   MakePrintable(read("address")),
+            MakePrintable(read("title")),  MakePrintable(read("version")),
+            MakePrintable(read("reason")), read("figures")};
   }
 
   void CheckAnswer(const RestAnswer& answer)
@@ -368,7 +269,8 @@ namespace
       Require(IsPrintable(name) && IsPrintable(value));
     }
 
-    Require(IsPrintableText(answer.body));
+    Require(std::all_of(answer.body.begin(), answer.body.end(),
+                        [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 
     if (isError || answer.contentType == "application/json")
     {
@@ -377,25 +279,31 @@ namespace
     }
   }
 
-  // No page of another server changes anything; and the history can say who has
-  void CheckChange(const Routes& routes, const RestRequest& request)
+  // No page of another server changes anything; the history can say who has; and what is shown is
+  // put again, and read again after a restart, without a change
+  void CheckChange(Routes& routes, const RestRequest& request)
   {
     Require(request.method != HttpMethod::Get);
     Require(request.GetHeader("sec-fetch-site") != "cross-site");
     RestRequest history;
     history.path = "/perf/history";
     CheckAnswer(routes.router.Serve(history));
+
+    const Tuning tuning = *routes.store.Get();
+    Require(*routes.store.Merge(ToJson(tuning)).tuning == tuning);
+    TuningStore again(Tuning(), TuningPersistence{[&] { return routes.saved; }, {}}, {});
+    Require(*again.Load().tuning == tuning);
   }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  RestRequest request = ReadRequest(Text(std::string(reinterpret_cast<const char*>(data), size)));
+  RestRequest request = ReadRequest({reinterpret_cast<const char*>(data), size});
   Require(request.GetUser().empty());  // from inside
   request.address = "10.0.0.9";
   Require(request.GetHeader("authorization") != PASSWORD || request.GetUser() == "alice");
 
-  const Routes routes(ReadStranger(request), request.path);
+  Routes routes(ReadStranger(request));
   const auto before = routes.store.Get();
   CheckAnswer(routes.router.Serve(request));
 

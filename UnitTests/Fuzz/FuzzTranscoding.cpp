@@ -62,18 +62,6 @@ namespace
     return *engines;
   }
 
-  std::optional<std::string> Uncompress(const std::string& file)
-  {
-    try
-    {
-      return FakeCodec::Uncompress(file);
-    }
-    catch (const std::exception&)
-    {
-      return std::nullopt;
-    }
-  }
-
   struct Source
   {
     std::string file;
@@ -86,7 +74,14 @@ namespace
 
     if (IsFile(rest))
     {
-      return {rest, Uncompress(rest)};
+      try
+      {
+        return {rest, FakeCodec::Uncompress(rest)};
+      }
+      catch (const std::exception&)
+      {
+        return {rest, std::nullopt};
+      }
     }
 
     const std::string plain = MakePlainImage(input);
@@ -139,10 +134,9 @@ namespace
   // What is to replace "plain" without loss
   void CheckPixels(const std::string& plain, const std::string& result, bool isCompressed)
   {
-    const std::optional<std::string> decoded = Uncompress(result);
-    Require(decoded.has_value());
+    const std::string decoded = FakeCodec::Uncompress(result);
     const ImageDescription expected = DescribeImage(plain.data(), plain.size());
-    const ImageDescription found = DescribeImage(decoded->data(), decoded->size());
+    const ImageDescription found = DescribeImage(decoded.data(), decoded.size());
     Require(HasSameShape(expected, found));
 
     // Engines may make other colours of colours, which rounds: then a little is allowed for
@@ -169,10 +163,9 @@ namespace
   // As libjpeg scales table K.1 of ITU-T T.81: no grey may be off by more than Verification.h says
   void CheckLoss(const std::string& plain, const std::string& result, unsigned int quality)
   {
-    const std::optional<std::string> decoded = Uncompress(result);
-    Require(decoded.has_value());
+    const std::string decoded = FakeCodec::Uncompress(result);
     const ImageDescription expected = DescribeImage(plain.data(), plain.size());
-    const ImageDescription found = DescribeImage(decoded->data(), decoded->size());
+    const ImageDescription found = DescribeImage(decoded.data(), decoded.size());
     Require(HasSameShape(expected, found));
 
     const auto before = ReadSamples(expected);
@@ -243,17 +236,6 @@ namespace
     }
   }
 
-  void CheckFailures(const EngineFailures& failures, std::size_t lines)
-  {
-    const std::vector<EngineFailure> all = failures.Get();
-    Require(all.size() == lines && lines <= EngineFailures::MAXIMUM_KINDS);
-
-    for (const EngineFailure& failure : all)
-    {
-      Require(failure.count > 0 && failure.reason.size() <= MAXIMUM_TRANSCODING_REASON);
-    }
-  }
-
   IngestTranscoding ReadSettings(Input& input)
   {
     constexpr EngineChoice CHOICES[] = {EngineChoice::Automatic, EngineChoice::Native,
@@ -294,13 +276,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Lies lies = ReadLies(input);
   const Source source = MakeSource(syntax, input);
 
-  std::size_t lines = 0;
-  EngineFailures failures(
-      [&lines](const std::string& line)
-      {
-        Require(IsPrintable(line));
-        lines++;
-      });
+  EngineFailures failures([](const std::string& line) { Require(IsPrintable(line)); });
   Transcoder transcoder(engines, &failures);
   transcoder.SetSettings(settings);
 
@@ -322,7 +298,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       CheckFile(transcoding, source, settings);
     }
   }
-
-  CheckFailures(failures, lines);
   return 0;
 }

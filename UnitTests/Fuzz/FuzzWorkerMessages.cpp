@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
+#include <string>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -26,22 +26,23 @@ namespace
 
   // What the other end sends, as far as one packet holds it, is received as a whole, or not at all
   template <typename Message>
-  bool Receive(const std::uint8_t* data, std::size_t size, Message& message)
+  bool Receive(const std::string& packet, Message& message)
   {
     FileDescriptor workers;
     WorkerChannel channel(workers);
-    Require(send(workers.Get(), data, size, 0) == static_cast<ssize_t>(size));
+    Require(send(workers.Get(), packet.data(), packet.size(), 0) ==
+            static_cast<ssize_t>(packet.size()));
     const auto receipt = channel.Receive(message, std::chrono::milliseconds(0));
     const bool isReceived = receipt == WorkerChannel::Receipt::Received;
-    Require(isReceived == (size == sizeof(message)));
+    Require(isReceived == (packet.size() == sizeof(message)));
     return isReceived;
   }
 
-  void TryAsHello(const std::uint8_t* data, std::size_t size)
+  void TryAsHello(const std::string& packet)
   {
     WorkerHello hello;
 
-    if (Receive(data, size, hello))
+    if (Receive(packet, hello))
     {
       CheckText(hello.version);
       Require(!IsOfThisBuild(hello) || GetText(hello.version) == PERF_VERSION);
@@ -49,8 +50,7 @@ namespace
   }
 
   // "rest": what the shared memory holds
-  void TryAsResponse(const std::uint8_t* data, std::size_t size, const std::uint8_t* rest,
-                     std::size_t restSize)
+  void TryAsResponse(const std::string& packet, const std::string& rest)
   {
     static FileDescriptor workers;
     static WorkerChannel channel(workers);
@@ -58,58 +58,50 @@ namespace
     WorkerLimits limits;
     limits.result = 4096;
 
-    if (!Receive(data, size, response))
+    if (!Receive(packet, response))
     {
       return;
     }
 
     CheckText(response.reason);
     Require(ftruncate(channel.GetMemory(), 0) == 0);
-    channel.WriteMemory(rest, restSize);
+    channel.WriteMemory(rest.data(), rest.size());
 
     if (IsPlausible(response, limits))
     {
       try
       {
         const std::string file = channel.ReadMemory(response.resultSize);
-        Require(file.size() == response.resultSize && file.size() <= restSize &&
-                (file.empty() || std::memcmp(file.data(), rest, file.size()) == 0));
+        Require(file.size() == response.resultSize && file == rest.substr(0, file.size()));
       }
       catch (const std::runtime_error&)
       {
-        Require(response.resultSize > restSize);
+        Require(response.resultSize > rest.size());
       }
     }
 
-    channel.SetMemorySize(restSize / 2);
+    channel.SetMemorySize(rest.size() / 2);
   }
 
   // So that a run without a corpus comes to the fields, too: the begin is a message of that size,
   // which is right but for the bytes that follow its first four
   template <typename Message>
-  std::string MakeMessage(const std::uint8_t* data, std::size_t size)
+  std::string MakeMessage(const std::string& data)
   {
     constexpr std::size_t KEPT = 4;
     const Message message;
     std::string bytes(reinterpret_cast<const char*>(&message), sizeof(message));
-    std::copy_n(data, std::min(size, bytes.size() - KEPT), bytes.begin() + KEPT);
+    std::copy_n(data.begin(), std::min(data.size(), bytes.size() - KEPT), bytes.begin() + KEPT);
     return bytes;
-  }
-
-  const std::uint8_t* ToBytes(const std::string& bytes)
-  {
-    return reinterpret_cast<const std::uint8_t*>(bytes.data());
   }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  TryAsHello(data, size);
-  TryAsResponse(data, size, data, size);
-
-  const std::string hello = MakeMessage<WorkerHello>(data, size);
-  TryAsHello(ToBytes(hello), hello.size());
-  const std::string response = MakeMessage<WorkerResponse>(data, size);
-  TryAsResponse(ToBytes(response), response.size(), data, size);
+  const std::string input(reinterpret_cast<const char*>(data), size);
+  TryAsHello(input);
+  TryAsResponse(input, input);
+  TryAsHello(MakeMessage<WorkerHello>(input));
+  TryAsResponse(MakeMessage<WorkerResponse>(input), input);
   return 0;
 }

@@ -196,9 +196,11 @@ namespace OrthancPerf
           frame = MakeFakeFrame(image, target, frame);
         }
 
-        for (const Lie& lie : lies)
+        for (Lie lie : lies)
         {
-          SpoilCodestreams(frames, lie);
+          const bool isOfStreams = lie.kind >= 8 && lie.kind <= 10;
+          lie.kind = isOfStreams ? OF_STREAMS[lie.kind - 8] : 0;
+          SpoilFrames(frames, lie);
         }
       }
 
@@ -223,6 +225,9 @@ namespace OrthancPerf
     }
 
   private:
+    // What the kinds 8 to 10 do with codestreams, as SpoilFrames does it with frames
+    static constexpr unsigned int OF_STREAMS[] = {1, 5, 4};
+
     static EngineResult Make(const std::string& file, const std::string& target, const Lies& lies)
     {
       EngineResult result;
@@ -291,31 +296,6 @@ namespace OrthancPerf
           {
             frame[i] = static_cast<char>(frame[i] & lie.amount);
           }
-          break;
-        default:
-          break;
-      }
-    }
-
-    static void SpoilCodestreams(std::vector<std::string>& streams, const Lie& lie)
-    {
-      if (streams.empty())
-      {
-        return;
-      }
-
-      std::string& stream = streams[lie.place % streams.size()];
-
-      switch (lie.kind)
-      {
-        case 8:
-          std::swap(stream, streams[lie.amount % streams.size()]);
-          break;
-        case 9:
-          stream.resize(stream.size() - std::min(stream.size(), lie.amount));
-          break;
-        case 10:
-          SpoilByte(stream, lie);
           break;
         default:
           break;

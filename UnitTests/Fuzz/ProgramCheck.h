@@ -20,6 +20,13 @@
 #include <utility>
 #include <vector>
 
+// Nothing needs a gigabyte, and what is given back rests, but not for long, which takes time
+extern "C" const char* __asan_default_options()
+{
+  return "quarantine_size_mb=4:allocator_release_to_os_interval_ms=-1:"
+         "max_allocation_size_mb=1024:allocator_may_return_null=1";
+}
+
 namespace OrthancPerf
 {
   // Any file through one of the programs of codec libraries: what it says is done has the same

@@ -29,10 +29,8 @@ namespace OrthancPerf
     EXPECT_EQ("other", Classify("/instances"));
     EXPECT_EQ("other", Classify("/"));
     EXPECT_EQ("other", Classify(""));
-  }
 
-  TEST(FinishedRequest, IsClassifiedByItsRouteInDicomWebToo)
-  {
+    // DICOMweb
     EXPECT_EQ("query", Classify("/dicom-web/studies?limit=10"));
     EXPECT_EQ("query", Classify("/dicom-web/studies/1.2/series"));
     EXPECT_EQ("query", Classify("/dicom-web/instances"));
@@ -43,10 +41,8 @@ namespace OrthancPerf
     EXPECT_EQ("wado-metadata", Classify("/dicom-web/studies/1.2/series/3.4/metadata"));
     EXPECT_EQ("rendered", Classify("/dicom-web/studies/1/series/3/instances/5/frames/1/rendered"));
     EXPECT_EQ("other", Classify("/dicom-web/studies/1/series/3/instances/5/bulk/7fe00010/1/2/3/4"));
-  }
 
-  TEST(FinishedRequest, OfAPostIsOneThatOnlyReads)
-  {
+    // A POST that only reads
     EXPECT_EQ("query", Classify("/tools/find", true));
     EXPECT_EQ("query", Classify("/tools/lookup", true));
     EXPECT_EQ("archive", Classify("/tools/create-archive", true));

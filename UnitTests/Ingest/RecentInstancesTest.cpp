@@ -33,15 +33,6 @@ namespace OrthancPerf
     }
 
     using Sizes = std::vector<std::size_t>;
-
-    // The sizes of those that match what "set" sets
-    template <typename Set>
-    Sizes GetLatest(const RecentInstances& recent, std::size_t limit, const Set& set)
-    {
-      InstanceFilter filter;
-      set(filter);
-      return GetSizes(recent.Latest(limit, filter));
-    }
   }
 
   TEST(RecentInstances, TheOrderIsThatOfTheirEndNotOfTheirReport)
@@ -84,46 +75,27 @@ namespace OrthancPerf
   TEST(RecentInstances, TheLimitCountsOnlyWhatMatches)
   {
     RecentInstances recent(10);
-    recent.OnInstanceFinished(Make(1, "CT1"));
-    recent.OnInstanceFinished(Make(2, "MR1"));
-    recent.OnInstanceFinished(Make(3, "CT1"));
-    recent.OnInstanceFinished(Make(4, "127.0.0.1", Origin::RestApi));
-    const auto byDicom = [](auto& filter)
-    {
-      filter.origin = Origin::DicomProtocol;
-    };
-    const auto ofNone = [](auto& filter)
-    {
-      filter.peer = "CT1";
-      filter.origin = Origin::RestApi;
-    };
-
-    EXPECT_EQ(Sizes({4}), GetSizes(recent.Latest(1)));
-    EXPECT_EQ(Sizes({3, 1}), GetLatest(recent, 2, [](auto& filter) { filter.peer = "CT1"; }));
-    EXPECT_EQ(Sizes({3, 2}), GetLatest(recent, 2, byDicom));
-    EXPECT_EQ(Sizes(), GetLatest(recent, 2, ofNone));
-    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(0)));
-  }
-
-  TEST(RecentInstances, ThoseOfOneDirectionAreFoundAmongManyOfTheOther)
-  {
-    RecentInstances recent(10);
     FinishedInstance sent = Make(1);
     sent.direction = Direction::Send;
     recent.OnInstanceFinished(sent);
+    recent.OnInstanceFinished(Make(2, "MR1"));
+    recent.OnInstanceFinished(Make(3, "CT1"));
+    recent.OnInstanceFinished(Make(4, "127.0.0.1", Origin::RestApi));
+    InstanceFilter ofCt;
+    ofCt.peer = "CT1";
+    InstanceFilter ofNone = ofCt;
+    ofNone.origin = Origin::RestApi;
+    InstanceFilter byDicom;
+    byDicom.origin = Origin::DicomProtocol;
+    InstanceFilter isSent;
+    isSent.direction = Direction::Send;
 
-    for (const std::size_t size : {2, 3, 4})
-    {
-      recent.OnInstanceFinished(Make(size));
-    }
-
-    const auto get = [&recent](Direction direction)
-    {
-      return GetLatest(recent, 2, [direction](auto& filter) { filter.direction = direction; });
-    };
-
-    EXPECT_EQ(Sizes({1}), get(Direction::Send));
-    EXPECT_EQ(Sizes({4, 3}), get(Direction::Receive));
+    EXPECT_EQ(Sizes({4}), GetSizes(recent.Latest(1)));
+    EXPECT_EQ(Sizes({3, 1}), GetSizes(recent.Latest(2, ofCt)));
+    EXPECT_EQ(Sizes({3, 2}), GetSizes(recent.Latest(2, byDicom)));
+    EXPECT_EQ(Sizes({1}), GetSizes(recent.Latest(2, isSent)));
+    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(2, ofNone)));
+    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(0)));
   }
 
   TEST(RecentInstances, GoodOnesPushNoFailureOut)
@@ -142,10 +114,13 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(Sizes({8, 7, 6, 1}), GetSizes(recent.Latest(10)));
-    EXPECT_EQ(Sizes({1}),
-              GetLatest(recent, 10, [](auto& filter) { filter.outcome = Outcome::Failed; }));
-    EXPECT_EQ(Sizes({1}), GetLatest(recent, 10, [](auto& filter) { filter.id = "a"; }));
-    EXPECT_EQ(Sizes({8, 7}),
-              GetLatest(recent, 2, [](auto& filter) { filter.outcome = Outcome::Stored; }));
+    InstanceFilter filter;
+    filter.id = "a";
+    EXPECT_EQ(Sizes({1}), GetSizes(recent.Latest(10, filter)));
+    filter = {};
+    filter.outcome = Outcome::Failed;
+    EXPECT_EQ(Sizes({1}), GetSizes(recent.Latest(10, filter)));
+    filter.outcome = Outcome::Stored;
+    EXPECT_EQ(Sizes({8, 7}), GetSizes(recent.Latest(2, filter)));
   }
 }

@@ -3,23 +3,40 @@
 
 #include "Advisor/RuleTest.h"
 
-#include <utility>
-#include <vector>
-
 namespace OrthancPerf
 {
   namespace
   {
     const TimePoint START = TimePoint(std::chrono::hours(1));
     const FinishedInstance INSTANCE = ToInstance(MakeHealthy());
+
+    class LatestTrafficTest : public testing::Test
+    {
+    protected:
+      // So many, one each so many milliseconds
+      void Add(const FinishedInstance& instance, int count, int milliseconds)
+      {
+        for (int i = 0; i < count; i++)
+        {
+          now_ += std::chrono::milliseconds(milliseconds);
+          latest_.Add(instance, now_);
+        }
+      }
+
+      TrafficBucket Get() const
+      {
+        return latest_.GetEvidence(now_);
+      }
+
+      TimePoint now_ = START;
+      LatestTraffic latest_{START};
+    };
   }
 
-  TEST(LatestTraffic, AddsUpWhatCameAtOnce)
+  TEST_F(LatestTrafficTest, AddsUpWhatCameAtOnce)
   {
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Add(INSTANCE, START);
-    const TrafficBucket sum = latest.GetEvidence(START);
+    Add(INSTANCE, 2, 0);
+    const TrafficBucket sum = Get();
     EXPECT_DOUBLE_EQ(2, sum.instances);
     EXPECT_DOUBLE_EQ(1'000'000, sum.bytes);
     EXPECT_DOUBLE_EQ(0.003, sum.GetSeconds(Phase::Storage));
@@ -30,109 +47,63 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0, sum.GetMean(Phase::Transcode));
   }
 
-  TEST(LatestTraffic, WhatIsOlderThanEnoughTrafficIsNoEvidence)
+  // What is older than enough traffic is no evidence; slow instances stay until there are enough
+  TEST_F(LatestTrafficTest, EvidenceIsTheLatestTrafficThatIsEnough)
   {
-    LatestTraffic latest(START);
-    latest.Add(ToInstance({{{Phase::Index, 100}}}), START);
-    TimePoint now = START;
+    Add(ToInstance({{{Phase::Index, 100}}}), 1, 0);
+    Add(INSTANCE, 100, 600);
+    EXPECT_NEAR(LatestTraffic::EVIDENCE_SECONDS, Get().activeSeconds, 5);
+    EXPECT_NEAR(0.0012, Get().GetMean(Phase::Index), 1e-9);
 
-    for (int i = 0; i < 100; i++)
-    {
-      now += std::chrono::milliseconds(600);
-      latest.Add(INSTANCE, now);
-    }
+    latest_.Restart(now_);
+    Add(ToInstance({{{Phase::Receive, 20'000}}}), 200, 20'000);
+    EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, Get().instances);
 
-    const TrafficBucket sum = latest.GetEvidence(now);
-    EXPECT_NEAR(LatestTraffic::EVIDENCE_SECONDS, sum.activeSeconds, 5);
-    EXPECT_NEAR(0.0012, sum.GetMean(Phase::Index), 1e-9);
+    latest_.Restart(now_);
+    Add(ToInstance({{{Phase::Receive, 10'000}}}), 100, 10'000);
+    EXPECT_GT(Get().activeSeconds, 300);
+    Add(INSTANCE, 120, 10);  // slow ones fade once others are quick
+    EXPECT_LT(Get().activeSeconds, LatestTraffic::EVIDENCE_SECONDS + 10);
+    EXPECT_GT(Get().instances, MINIMUM_INSTANCES);
   }
 
-  TEST(LatestTraffic, SlowInstancesStayUntilThereAreEnough)
+  TEST_F(LatestTrafficTest, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)
   {
-    LatestTraffic latest(START);
-    TimePoint now = START;
-
-    for (int number = 0; number < 200; number++)
+    const auto expect = [this](double count, double activeSeconds)
     {
-      now += std::chrono::seconds(20);
-      latest.Add(ToInstance({{{Phase::Receive, 20'000}}}), now);
-    }
-
-    EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, latest.GetEvidence(now).instances);
-  }
-
-  TEST(LatestTraffic, SlowInstancesFadeOnceOthersAreQuick)
-  {
-    LatestTraffic latest(START);
-    TimePoint now = START;
-
-    for (int number = 0; number < 100; number++)
-    {
-      now += std::chrono::seconds(10);
-      latest.Add(ToInstance({{{Phase::Receive, 10'000}}}), now);
-    }
-
-    EXPECT_GT(latest.GetEvidence(now).activeSeconds, 300);
-
-    for (int number = 0; number < 120; number++)
-    {
-      now += std::chrono::milliseconds(10);
-      latest.Add(INSTANCE, now);
-    }
-
-    EXPECT_LT(latest.GetEvidence(now).activeSeconds, LatestTraffic::EVIDENCE_SECONDS + 10);
-    EXPECT_GT(latest.GetEvidence(now).instances, MINIMUM_INSTANCES);
-  }
-
-  TEST(LatestTraffic, CountsWhatIsNotTooOldAndTheTimeWithoutSilence)
-  {
-    using Seconds = std::chrono::duration<double>;
-    const auto at = [](double seconds)
-    {
-      return START + std::chrono::duration_cast<Duration>(Seconds(seconds));
+      EXPECT_DOUBLE_EQ(count, Get().instances);
+      EXPECT_NEAR(activeSeconds, Get().activeSeconds, 1e-9);
     };
-    const FinishedInstance slow = ToInstance({{{Phase::Storage, 10'000}}});
-    const struct
-    {
-      const char* name;
-      std::vector<std::pair<double, FinishedInstance>> instances;
-      double seconds;
-      double count;
-      double activeSeconds;
-    } cases[] = {{"silence", {{0, INSTANCE}, {240, INSTANCE}}, 240, 2, 1},
-                 {"no silence while one is at work", {{0, INSTANCE}, {10, slow}}, 10, 2, 10},
-                 {"old", {{0, INSTANCE}}, 300, 1, 0},
-                 {"too old", {{0, INSTANCE}}, 360, 0, 0},
-                 {"a clock that threads read out of order",
-                  {{0, INSTANCE}, {-0.001, INSTANCE}, {0.5, INSTANCE}},
-                  0.5,
-                  3,
-                  0.5}};
+    Add(INSTANCE, 2, 240'000);
+    expect(2, 1);
 
-    for (const auto& one : cases)
-    {
-      LatestTraffic latest(START);
+    latest_.Restart(now_);  // no silence while one is at work
+    Add(INSTANCE, 1, 0);
+    Add(ToInstance({{{Phase::Storage, 10'000}}}), 1, 10'000);
+    expect(2, 10);
 
-      for (const auto& [seconds, instance] : one.instances)
-      {
-        latest.Add(instance, at(seconds));
-      }
+    latest_.Restart(now_);
+    Add(INSTANCE, 1, 0);
+    now_ += std::chrono::seconds(300);
+    expect(1, 0);
+    now_ += std::chrono::seconds(60);  // too old
+    expect(0, 0);
 
-      const TrafficBucket sum = latest.GetEvidence(at(one.seconds));
-      EXPECT_DOUBLE_EQ(one.count, sum.instances) << one.name;
-      EXPECT_NEAR(one.activeSeconds, sum.activeSeconds, 1e-9) << one.name;
-    }
+    latest_.Restart(now_);  // a clock that threads read out of order
+    Add(INSTANCE, 1, 0);
+    Add(INSTANCE, 1, -1);
+    Add(INSTANCE, 1, 501);
+    expect(3, 0.5);
   }
 
-  TEST(LatestTraffic, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
+  TEST_F(LatestTrafficTest, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
   {
-    const TimePoint later = START + std::chrono::seconds(10);
-    LatestTraffic latest(START);
-    latest.Add(INSTANCE, START);
-    latest.Restart(later);
-    latest.Add(INSTANCE, later);
-    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(later).instances);
-    EXPECT_DOUBLE_EQ(0.5, latest.GetRates(later + std::chrono::seconds(2)).instances);
+    Add(INSTANCE, 1, 0);
+    now_ += std::chrono::seconds(10);
+    latest_.Restart(now_);
+    Add(INSTANCE, 1, 0);
+    EXPECT_DOUBLE_EQ(1, Get().instances);
+    EXPECT_DOUBLE_EQ(0.5, latest_.GetRates(now_ + std::chrono::seconds(2)).instances);
   }
 
   TEST(LatestTraffic, APauseOfAMinuteIsSilenceAndNoWait)

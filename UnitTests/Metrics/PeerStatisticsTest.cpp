@@ -13,9 +13,35 @@ namespace OrthancPerf
     using std::chrono::milliseconds;
     using std::chrono::seconds;
 
+    using Names = std::vector<std::string>;
+
     class PeerStatisticsTest : public testing::Test
     {
     protected:
+      void Receive(const std::string& name)
+      {
+        statistics_.OnInstanceFinished(MakeInstance(name));
+      }
+
+      void Associate(const std::string& name, bool isAccepted)
+      {
+        FinishedAssociation association = MakeAssociation(name);
+        association.isAccepted = isAccepted;
+        statistics_.OnAssociationFinished(association);
+      }
+
+      Names List()
+      {
+        Names names;
+
+        for (const PeerSummary& peer : statistics_.Summarize())
+        {
+          names.push_back(peer.name);
+        }
+
+        return names;
+      }
+
       static const PeerTraffic& Received(const PeerSummary& summary)
       {
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
@@ -26,7 +52,7 @@ namespace OrthancPerf
         return Received(summary).associations;
       }
 
-      TimePoint now_{seconds(1000)};
+      TimePoint now_{std::chrono::hours(1000)};
       std::vector<OpenAssociation> open_;
       PeerStatistics statistics_{2, [this] { return open_; },
                                  [this]
@@ -63,90 +89,69 @@ namespace OrthancPerf
     EXPECT_EQ(0U, count());
   }
 
+  // TrafficBucket.OfTwoIsTheirSum has the other figures
   TEST_F(PeerStatisticsTest, SumsUpWhatAPeerSent)
   {
     FinishedInstance failed = MakeInstance("CT1");
     failed.outcome = Outcome::Failed;
-    failed.stalls = 3;
-    failed.stallTime = milliseconds(120);
-    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    Receive("CT1");
     statistics_.OnInstanceFinished(failed);
 
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(1U, peers.size());
-    EXPECT_EQ("CT1", peers[0].name);
-    EXPECT_EQ("192.0.2.1", peers[0].address);
-
-    const TrafficBucket& received = Received(peers[0]);
-    EXPECT_EQ(2U, received.instances);
+    ASSERT_EQ(Names{"CT1"}, List());
+    const PeerSummary peer = statistics_.Summarize().front();
+    EXPECT_EQ("192.0.2.1", peer.address);
+    const TrafficBucket& received = Received(peer);
     EXPECT_EQ(2000U, received.bytes);
     EXPECT_EQ(1U, received.GetOutcome(Outcome::Stored));
     EXPECT_EQ(1U, received.GetOutcome(Outcome::Failed));
     EXPECT_DOUBLE_EQ(0.080, received.GetSeconds(Phase::Receive));
     EXPECT_FALSE(received.IsObserved(Phase::Idle));
-    EXPECT_EQ(3U, received.stalls);
-    EXPECT_DOUBLE_EQ(0.120, received.stallSeconds);
-    EXPECT_EQ(0U, peers[0].directions.at(static_cast<std::size_t>(Direction::Send)).instances);
+    EXPECT_EQ(0U, peer.directions.at(static_cast<std::size_t>(Direction::Send)).instances);
   }
 
   TEST_F(PeerStatisticsTest, TheLatestKnownAddressIsShownAndWhenInstancesEnded)
   {
     FinishedInstance instance = MakeInstance("CT1");
-    instance.endedAt = TimePoint(seconds(50));
-    statistics_.OnInstanceFinished(instance);
-    instance.peer.address = "192.0.2.99";
-    instance.endedAt = TimePoint(seconds(60));
-    statistics_.OnInstanceFinished(instance);
-    instance.peer.address.clear();
-    statistics_.OnInstanceFinished(instance);
+    int second = 50;
+
+    for (const char* address : {"192.0.2.1", "192.0.2.99", ""})
+    {
+      instance.peer.address = address;
+      instance.endedAt = TimePoint(seconds(second++));
+      statistics_.OnInstanceFinished(instance);
+    }
 
     const PeerSummary peer = statistics_.Summarize().front();
     EXPECT_EQ("192.0.2.99", peer.address);
     EXPECT_EQ(TimePoint(seconds(50)), peer.firstSeen);
-    EXPECT_EQ(TimePoint(seconds(60)), peer.lastSeen);
+    EXPECT_EQ(TimePoint(seconds(52)), peer.lastSeen);
   }
 
-  TEST_F(PeerStatisticsTest, ARejectedStrangerIsOneOfTheOthers)
-  {
-    FinishedAssociation rejected = MakeAssociation("STRANGER");
-    rejected.isAccepted = false;
-    statistics_.OnAssociationFinished(rejected);
-    open_ = {MakeOpenAssociation("WAITS")};
-    open_[0].isAccepted = false;
-
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(1U, peers.size());
-    EXPECT_EQ("other", peers[0].name);
-    EXPECT_EQ(1U, Accepted(peers[0]).open);
-    EXPECT_EQ(1U, Accepted(peers[0]).outcomes.at(0));
-  }
-
+  // A handler that waits for an hour keeps its association, and not its place
   TEST_F(PeerStatisticsTest, WhoTakesOverAPlaceDoesNotContinueItsFigures)
   {
-    statistics_.OnInstanceFinished(MakeInstance("CT1"));
-    statistics_.OnInstanceFinished(MakeInstance("MR1"));
+    Receive("IDLE");
+    Receive("MR1");
+    open_ = {MakeOpenAssociation("IDLE")};
     now_ += PeerStatistics::KEPT;
-    statistics_.OnInstanceFinished(MakeInstance("MR1"));
-    open_ = {MakeOpenAssociation("NEW")};
+    Receive("MR1");
+    open_.push_back(MakeOpenAssociation("NEW"));
 
-    std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("MR1", peers[0].name);
+    EXPECT_EQ((Names{"MR1", "NEW", "other"}), List());
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
     EXPECT_EQ(2U, Received(peers[0]).instances);
-    EXPECT_EQ("NEW", peers[1].name);
     EXPECT_EQ(0U, Received(peers[1]).instances);
-
-    statistics_.OnInstanceFinished(MakeInstance("NEW"));
-    peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ(1U, Received(peers[1]).instances);
+    EXPECT_EQ(1U, Accepted(peers[1]).open);
+    EXPECT_EQ(1U, Accepted(peers[2]).open);
+    Receive("NEW");
+    EXPECT_EQ(1U, Received(statistics_.Summarize().at(1)).instances);
   }
 
   TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
   {
     for (int i = 0; i < 240; i++)  // two a second, for two minutes
     {
-      statistics_.OnInstanceFinished(MakeInstance("CT1"));
+      Receive("CT1");
       now_ += milliseconds(500);
     }
 
@@ -166,8 +171,8 @@ namespace OrthancPerf
     for (int i = 0; i < 10; i++)
     {
       now_ += seconds(1);
-      statistics_.OnInstanceFinished(MakeInstance("CT1"));
-      statistics_.OnInstanceFinished(MakeInstance("CT2"));
+      Receive("CT1");
+      Receive("CT2");
     }
 
     for (const PeerSummary& peer : statistics_.Summarize())
@@ -176,65 +181,41 @@ namespace OrthancPerf
     }
   }
 
-  TEST_F(PeerStatisticsTest, PeersBeyondTheMaximumComeLastTogether)
-  {
-    statistics_.SetModalities({"CT1"});
-    EXPECT_TRUE(statistics_.Summarize().empty());
-    EXPECT_TRUE(statistics_.GatherEvidence().empty());
-
-    for (const char* name : {"CT1", "other", "MR1", "US1", "CR1"})
-    {
-      statistics_.OnInstanceFinished(MakeInstance(name));
-    }
-
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(3U, peers.size());
-    EXPECT_EQ("CT1", peers[0].name);
-    EXPECT_EQ("MR1", peers[1].name);
-    EXPECT_EQ("other", peers[2].name);
-    EXPECT_EQ(3U, Received(peers[2]).instances);
-  }
-
   TEST_F(PeerStatisticsTest, WhatCameFromPeersThatAreNotKnownComesLast)
   {
-    statistics_.OnInstanceFinished(MakeInstance("other"));
-    statistics_.OnInstanceFinished(MakeInstance("  "));
-    statistics_.OnAssociationFinished(MakeAssociation(std::string(16, '\0')));
+    Receive("other");
+    Receive("  ");
+    Associate(std::string(16, '\0'), true);
 
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("", peers[1].name);
-    EXPECT_EQ(1U, Received(peers[1]).instances);
-    EXPECT_EQ(1U, Accepted(peers[1]).outcomes.at(0));
+    EXPECT_EQ((Names{"other", ""}), List());
+    const PeerSummary unknown = statistics_.Summarize().at(1);
+    EXPECT_EQ(1U, Received(unknown).instances);
+    EXPECT_EQ(1U, Accepted(unknown).outcomes.at(0));
   }
 
-  TEST_F(PeerStatisticsTest, AnAssociationWithoutInstancesMakesAPeerKnown)
-  {
-    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
-
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(1U, peers.size());
-    EXPECT_EQ("CT1", peers[0].name);
-    EXPECT_EQ("192.0.2.1", peers[0].address);
-    EXPECT_EQ(TimePoint(seconds(998)), peers[0].firstSeen);
-    EXPECT_EQ(TimePoint(seconds(1000)), peers[0].lastSeen);
-    EXPECT_TRUE(Accepted(peers[0]).IsAny());
-    EXPECT_EQ(0U, Accepted(peers[0]).open);
-    EXPECT_FALSE(peers[0].directions.at(1).associations.IsAny());
-  }
-
-  TEST_F(PeerStatisticsTest, AnOpenAssociationMakesAPeerKnownWhileItIsOpen)
+  TEST_F(PeerStatisticsTest, AnAssociationMakesAPeerKnownAlsoWithoutInstances)
   {
     open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1")};
-
-    const std::vector<PeerSummary> peers = statistics_.Summarize();
-    ASSERT_EQ(1U, peers.size());
-    EXPECT_EQ(2U, Accepted(peers[0]).open);
-    EXPECT_EQ(TimePoint(seconds(999)), peers[0].firstSeen);
-    EXPECT_EQ(now_, peers[0].lastSeen);
-
+    const PeerSummary open = statistics_.Summarize().at(0);
+    EXPECT_EQ(2U, Accepted(open).open);
+    EXPECT_EQ(now_ - seconds(1), open.firstSeen);
+    EXPECT_EQ(now_, open.lastSeen);
     open_.clear();
-    EXPECT_TRUE(statistics_.Summarize().empty());
+    EXPECT_EQ(Names(), List());
+
+    Associate("CT1", true);
+    ASSERT_EQ(Names{"CT1"}, List());
+    const PeerSummary peer = statistics_.Summarize().at(0);
+    EXPECT_EQ("192.0.2.1", peer.address);
+    EXPECT_EQ(now_ - seconds(2), peer.firstSeen);
+    EXPECT_EQ(now_, peer.lastSeen);
+    EXPECT_TRUE(Accepted(peer).IsAny());
+    EXPECT_EQ(0U, Accepted(peer).open);
+    EXPECT_FALSE(peer.directions.at(1).associations.IsAny());
+
+    PeerStatistics unlisted(2);  // nobody lists those that are open
+    unlisted.OnAssociationFinished(MakeAssociation("CT1"));
+    EXPECT_FALSE(Accepted(unlisted.Summarize().front()).open.has_value());
   }
 
   TEST_F(PeerStatisticsTest, TheYoungestOpenAssociationIsTheLatest)
@@ -252,55 +233,7 @@ namespace OrthancPerf
     EXPECT_EQ("FINISHED", Accepted(statistics_.Summarize().front()).parties.calledTitle);
   }
 
-  TEST_F(PeerStatisticsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
-  {
-    PeerStatistics statistics(2);
-    statistics.OnAssociationFinished(MakeAssociation("CT1"));
-    EXPECT_FALSE(Accepted(statistics.Summarize().front()).open.has_value());
-  }
-
-  namespace
-  {
-    class PeerPlacesTest : public testing::Test
-    {
-    protected:
-      using Names = std::vector<std::string>;
-
-      void Receive(const std::string& name)
-      {
-        statistics_.OnInstanceFinished(MakeInstance(name));
-      }
-
-      void Associate(const std::string& name, bool isAccepted)
-      {
-        FinishedAssociation association = MakeAssociation(name);
-        association.isAccepted = isAccepted;
-        statistics_.OnAssociationFinished(association);
-      }
-
-      Names List()
-      {
-        Names names;
-
-        for (const PeerSummary& peer : statistics_.Summarize())
-        {
-          names.push_back(peer.name);
-        }
-
-        return names;
-      }
-
-      TimePoint now_{std::chrono::minutes(1000)};
-      PeerStatistics statistics_{2,
-                                 {},
-                                 [this]
-                                 {
-                                   return now_;
-                                 }};
-    };
-  }
-
-  TEST_F(PeerPlacesTest, StrangersNamedOtherAndRejectedPeersTakeNoPlace)
+  TEST_F(PeerStatisticsTest, StrangersNamedOtherAndRejectedPeersTakeNoPlace)
   {
     statistics_.SetModalities({"other"});
     Receive("other");
@@ -310,25 +243,32 @@ namespace OrthancPerf
       Associate("STRANGER" + std::to_string(i), false);
     }
 
+    open_ = {MakeOpenAssociation("WAITS")};
+    open_[0].isAccepted = false;
     EXPECT_EQ(Names{"other"}, List());
+    const PeerSummary others = statistics_.Summarize().front();
+    EXPECT_EQ(1U, Accepted(others).open);
+    EXPECT_EQ(300U, Accepted(others).outcomes.at(0));
     Associate("CT1", true);
     Receive("MR1");
     EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, ModalitiesHaveTheirPlacesHoweverManyStrangersCome)
+  TEST_F(PeerStatisticsTest, ModalitiesHaveTheirPlacesHoweverManyStrangersCome)
   {
     statistics_.SetModalities({"CT1", " MR1", "US1"});
+    EXPECT_TRUE(statistics_.GatherEvidence().empty());
 
-    for (const char* name : {"STRANGER", "CT1", "MR1", "US1"})
+    for (const char* name : {"STRANGER", "CT1", "MR1", "other", "US1"})
     {
       Receive(name);
     }
 
     EXPECT_EQ((Names{"CT1", "MR1", "other"}), List());
+    EXPECT_EQ(3U, Received(statistics_.Summarize().at(2)).instances);
   }
 
-  TEST_F(PeerPlacesTest, AModalityThatIsAddedLaterTakesOverAStrangersPlaceAtOnce)
+  TEST_F(PeerStatisticsTest, AModalityThatIsAddedLaterTakesOverAStrangersPlaceAtOnce)
   {
     statistics_.SetModalities({"CT1"});
     Receive("STRANGER");
@@ -340,7 +280,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"CT1", "LATE", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, APlaceWithoutAnInstanceForAnHourIsTakenOver)
+  TEST_F(PeerStatisticsTest, APlaceWithoutAnInstanceForAnHourIsTakenOver)
   {
     Receive("NIGHT");
     now_ += std::chrono::minutes(1);
@@ -357,7 +297,7 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"NEW", "NIGHT", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, AModalityKeepsItsPlaceWithoutAnInstanceUntilItIsNoneAnyMore)
+  TEST_F(PeerStatisticsTest, AModalityKeepsItsPlaceWithoutAnInstanceUntilItIsNoneAnyMore)
   {
     statistics_.SetModalities({"CT1", "MR1"});
     now_ += std::chrono::hours(1000);
@@ -368,31 +308,88 @@ namespace OrthancPerf
     EXPECT_EQ((Names{"NEW", "other"}), List());
   }
 
-  TEST_F(PeerPlacesTest, NamesAreBoundedAndPrintable)
+  TEST(TimeSummary, HasTheMeanTheLatestAndTheMaximum)
   {
-    Receive(std::string(65536, '\n'));
-    Receive("CT1");
-    Receive(std::string(" CT1 \0", 6));
-    EXPECT_EQ((Names{std::string(MAXIMUM_PEER_NAME, '?'), "CT1"}), List());
+    TimeSummary summary;
+    EXPECT_DOUBLE_EQ(0, summary.GetMean());
+
+    for (const int time : {30, 20, 10, -5})  // a negative one counts as zero
+    {
+      summary.Add(milliseconds(time));
+    }
+
+    EXPECT_EQ(4U, summary.count);
+    EXPECT_DOUBLE_EQ(0.015, summary.GetMean());
+    EXPECT_DOUBLE_EQ(0, summary.latest);
+    EXPECT_DOUBLE_EQ(0.030, summary.maximum);
   }
 
-  // A handler that waits for an hour keeps its association, and not its place
-  TEST_F(PeerPlacesTest, AnOpenAssociationWhosePlaceIsTakenOverIsOneOfTheOthers)
+  TEST(PeerAssociations, SumsUpThoseThatAreOver)
   {
-    std::vector<OpenAssociation> open = {MakeOpenAssociation("IDLE")};
-    PeerStatistics statistics(
-        1, [&open] { return open; }, [this] { return now_; });
-    EXPECT_EQ("IDLE", statistics.Summarize().at(0).name);
-    now_ += PeerStatistics::KEPT;
-    open.push_back(MakeOpenAssociation("NEW"));
-    const std::vector<PeerSummary> peers = statistics.Summarize();
-    ASSERT_EQ(2U, peers.size());
-    EXPECT_EQ("NEW", peers[0].name);
-    EXPECT_EQ("other", peers[1].name);
+    FinishedAssociation lost = MakeAssociation("CT1");
+    lost.outcome = AssociationOutcome::Lost;
+    lost.setup = seconds(1);
+    lost.parties.implementationVersion = std::string(65536, 'A');
+    PeerAssociations associations;
+    EXPECT_FALSE(associations.IsAny());
+    associations.Add(MakeAssociation("CT1"));
+    associations.Add(MakeAssociation("CT1"));
+    EXPECT_EQ("OFFIS_DCMTK_367", associations.parties.implementationVersion);
+    associations.Add(lost);
 
-    for (const PeerSummary& peer : peers)
+    EXPECT_EQ(2U, associations.outcomes.at(static_cast<std::size_t>(AssociationOutcome::Released)));
+    EXPECT_EQ(1U, associations.outcomes.at(static_cast<std::size_t>(AssociationOutcome::Lost)));
+    EXPECT_EQ(12U, associations.instances);
+    EXPECT_EQ(13200U, associations.bytes);
+    EXPECT_EQ(3U, associations.setup.count);
+    EXPECT_DOUBLE_EQ(1, associations.setup.maximum);
+    EXPECT_EQ(0U, associations.connect.count);
+    EXPECT_EQ(16384U, associations.parties.maximumLength);
+    EXPECT_EQ(MAXIMUM_PEER_NAME, associations.parties.implementationVersion.size());
+
+    lost.direction = Direction::Send;  // the bytes of an outgoing one are those sent
+    lost.connect = milliseconds(2);
+    associations.Add(lost);
+    EXPECT_EQ(13500U, associations.bytes);
+    EXPECT_DOUBLE_EQ(0.002, associations.connect.latest);
+
+    associations.Add(MakeOpenAssociation("CT1"));
+    EXPECT_TRUE(associations.IsAny());
+    EXPECT_EQ(1U, associations.open);
+    EXPECT_EQ(65535U, associations.tcp->sendWindow);
+  }
+
+  TEST(PeerAssociations, NoInstancesAreExpectedOfThoseThatWereNeverEstablished)
+  {
+    FinishedAssociation association = MakeAssociation("CT1");
+    PeerAssociations associations;
+
+    for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
     {
-      EXPECT_EQ(1U, peer.directions[0].associations.open);
+      association.outcome = outcome;
+      associations.Add(association);
     }
+
+    EXPECT_EQ(4U, associations.CountEstablished());
+  }
+
+  // Under TLS, the calling title is all that is known
+  TEST(PeerAssociations, WhatTheLatestDoesNotTellIsThatOfTheOneBefore)
+  {
+    FinishedAssociation unreadable = MakeAssociation("CT1");
+    unreadable.parties = {};
+    unreadable.parties.callingTitle = "CT1";
+    unreadable.tcp.reset();
+    unreadable.setup.reset();
+    PeerAssociations associations;
+    associations.Add(unreadable);
+    EXPECT_EQ("CT1", associations.parties.callingTitle);
+    associations.Add(MakeAssociation("CT1"));
+    associations.Add(unreadable);
+    unreadable.parties.callingTitle.clear();
+    associations.Add(unreadable);
+    EXPECT_EQ("ORTHANC", associations.parties.calledTitle);
+    EXPECT_EQ(1448U, associations.tcp->sendMss);
+    EXPECT_EQ(1U, associations.setup.count);
   }
 }

@@ -78,18 +78,19 @@ namespace OrthancPerf
 
   TEST_F(RecentRequestsTest, ClassesAddUpOverFiveMinutes)
   {
+    const auto summarize = [this]
+    {
+      return requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)];
+    };
     Finish(RouteClass::WadoFrames, 1);
     Finish(RouteClass::WadoFrames, 3);
-    const ReadSummary frames =
-        requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)];
+    const ReadSummary frames = summarize();
     EXPECT_EQ(2U, frames.CountRequests());
     EXPECT_EQ(0U, frames.CountFailed());
     EXPECT_EQ(2000U, frames.bytes);
     EXPECT_DOUBLE_EQ(0.004, frames.phases[4].sum);
     EXPECT_EQ(milliseconds(2), frames.clientWait);
     now_ += std::chrono::minutes(6);
-    EXPECT_EQ(
-        0U,
-        requests_.Summarize()[static_cast<std::size_t>(RouteClass::WadoFrames)].CountRequests());
+    EXPECT_EQ(0U, summarize().CountRequests());
   }
 }

@@ -2,8 +2,6 @@
 #include "Metrics/ServerTraffic.h"
 
 #include "Metrics/Instances.h"
-#include "Metrics/MetricTable.h"
-#include "Metrics/MetricText.h"
 
 #include <gtest/gtest.h>
 
@@ -40,16 +38,6 @@ namespace OrthancPerf
     };
   }
 
-  TEST_F(ServerTrafficTest, BeginsEmpty)
-  {
-    const WindowSummary summary = traffic_.SummarizeWindows().front();
-    EXPECT_EQ(Duration(seconds(10)), summary.length);
-    EXPECT_EQ(0U, summary.directions.front().instances);
-    EXPECT_EQ(0.0, summary.GetRates(0).instances);
-    EXPECT_EQ(0U, summary.directions.front().duration.count);
-    EXPECT_EQ(0U, summary.directions.front().latencies.front().count);
-  }
-
   TEST_F(ServerTrafficTest, CountsRequestsThatReadBesideBothDirections)
   {
     FinishedRequest request;
@@ -62,6 +50,9 @@ namespace OrthancPerf
     traffic_.OnRequestFinished(request);
 
     const WindowSummary summary = traffic_.SummarizeWindows().front();
+    EXPECT_EQ(Duration(seconds(10)), summary.length);
+    EXPECT_EQ(0.0, summary.GetRates(0).instances);
+    EXPECT_EQ(0U, summary.directions.front().duration.count);
     const TrafficSummary& served = summary.directions[SERVE];
     EXPECT_EQ(0U, summary.directions.front().instances);
     EXPECT_EQ(2U, served.instances);
@@ -146,69 +137,5 @@ namespace OrthancPerf
     now_ += std::chrono::hours(1);
     EXPECT_TRUE(Get(TEN_SECONDS).areStallsObserved);
     EXPECT_FALSE(Get(TEN_SECONDS, Direction::Send).areStallsObserved);
-  }
-
-  namespace
-  {
-    class ServerTotalsTest : public testing::Test
-    {
-    protected:
-      std::string GetText() const
-      {
-        MetricFigures figures;
-        figures.origins = traffic_.GetTotals().origins;
-        return WriteMetrics(figures);
-      }
-
-      testing::AssertionResult HasLine(const std::string& line) const
-      {
-        return HasMetric(GetText(), "ingest_" + line);
-      }
-
-      ServerTraffic traffic_;
-    };
-  }
-
-  TEST_F(ServerTotalsTest, CountersBeginAtZeroAndBytesCountWhateverTheOutcome)
-  {
-    EXPECT_TRUE(HasLine("instances_total{origin=\"WebDav\",outcome=\"failed\"} 0"));
-    EXPECT_TRUE(HasLine("bytes_total{origin=\"Unknown\"} 0"));
-    EXPECT_EQ(std::string::npos, GetText().find("phase_seconds"));
-    FinishedInstance failed = MakeInstance("CT1");
-    failed.outcome = Outcome::Failed;
-    FinishedInstance sent = MakeInstance("PACS");
-    sent.direction = Direction::Send;  // is no ingest
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
-    traffic_.OnInstanceFinished(failed);
-    traffic_.OnInstanceFinished(sent);
-    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 1"));
-    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"failed\"} 1"));
-    EXPECT_TRUE(HasLine("bytes_total{origin=\"DicomProtocol\"} 2000"));
-    EXPECT_EQ(2000U, traffic_.GetReceived().bytes);
-  }
-
-  TEST_F(ServerTotalsTest, OnlyObservedPhasesAppear)
-  {
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
-    const std::string labels = "{origin=\"DicomProtocol\",phase=\"receive\"";
-    EXPECT_TRUE(HasLine("phase_seconds_count" + labels + "} 1"));
-    EXPECT_TRUE(HasLine("phase_seconds_sum" + labels + "} 0.04"));
-    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.035\"} 0"));
-    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.05\"} 1"));
-    EXPECT_EQ(std::string::npos, GetText().find("phase=\"idle\""));
-  }
-
-  TEST_F(ServerTotalsTest, RoundTripsToTheDatabaseAreCountedWhereTheyWereSeen)
-  {
-    traffic_.OnInstanceFinished(MakeInstance("CT1"));
-    EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
-    FinishedInstance asked = MakeInstance("CT1");
-    asked.database = ServerRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
-    traffic_.OnInstanceFinished(asked);
-    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0"));
-    asked.database->queued = std::chrono::milliseconds(250);
-    traffic_.OnInstanceFinished(asked);
-    EXPECT_TRUE(HasLine("database_round_trips_total{origin=\"DicomProtocol\"} 60"));
-    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0.25"));
   }
 }

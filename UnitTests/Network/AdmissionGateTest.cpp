@@ -14,7 +14,6 @@
 #include <string>
 #include <sys/socket.h>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -75,6 +74,16 @@ namespace OrthancPerf
         GetQueue().AskForAll(OTHER, LIMIT, Clock::now());
       }
 
+      // A message that is received, and not answered yet
+      void Reserve()
+      {
+        Install(false);
+        SetLimit();
+        BeginToSend(2 * PIECE);
+        EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
+        EXPECT_NE(0U, GetHeld());
+      }
+
       void BeginToSend(std::size_t size)
       {
         if (sender_.joinable())
@@ -96,8 +105,8 @@ namespace OrthancPerf
             });
       }
 
-      // How much came, until an error (its number) or the end
-      std::pair<std::size_t, int> Read(std::size_t size)
+      // How much came until the end, or an error, as a negative number
+      long Read(std::size_t size)
       {
         auto* read = caller_.Get<decltype(::read)>("CallerRead");
         std::vector<char> buffer(65536);
@@ -110,29 +119,29 @@ namespace OrthancPerf
 
           if (result <= 0)
           {
-            return {done, result == 0 ? 0 : errno};
+            return result == 0 ? static_cast<long>(done) : -errno;
           }
 
           done += static_cast<std::size_t>(result);
         }
 
-        return {done, 0};
+        return static_cast<long>(done);
       }
 
-      static std::pair<std::size_t, int> All(std::size_t size)
-      {
-        return {size, 0};
-      }
-
-      std::future<std::pair<std::size_t, int>> BeginToRead(std::size_t size)
+      std::future<long> BeginToRead(std::size_t size)
       {
         return std::async(std::launch::async, [this, size] { return Read(size); });
       }
 
-      std::future<bool> BeginUpload(std::optional<std::uint64_t> length)
+      // A C-STORE that waits after its first piece, of which so much is to be read
+      std::future<long> BeginToReceive(std::size_t sent, std::size_t read)
       {
-        return std::async(std::launch::async,
-                          [this, length] { return MayUpload(pair_.GetServer(), length); });
+        Install(false);
+        TakeAll();
+        BeginToSend(sent);
+        auto reader = BeginToRead(read);
+        AwaitWait();
+        return reader;
       }
 
       // Orthanc has the header of an upload whose body has to wait
@@ -143,12 +152,12 @@ namespace OrthancPerf
         BeginToSend(100);
         Read(100);
         EXPECT_TRUE(MayUpload(pair_.GetServer(), PIECE));  // a small one does not wait
-        auto upload = BeginUpload(2 * PIECE);
+        auto upload = std::async(std::launch::async,
+                                 [this] { return MayUpload(pair_.GetServer(), 2 * PIECE); });
         AwaitWait();
         return upload;
       }
 
-      // That a message waits
       void AwaitWait()
       {
         while (GetQueue().GetFigures().waiting == 0)
@@ -179,7 +188,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 3; i++)
     {
-      EXPECT_EQ(All(PIECE - 1), Read(PIECE - 1));
+      EXPECT_EQ(long(PIECE - 1), Read(PIECE - 1));
       Write("answer");
     }
 
@@ -188,16 +197,12 @@ namespace OrthancPerf
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnAsSoonAsThereIsRoomAndIsOverWithItsAnswer)
   {
-    Install(false);
-    TakeAll();
-    BeginToSend(2 * PIECE);
-    auto reader = BeginToRead(2 * PIECE);
-    AwaitWait();
+    auto reader = BeginToReceive(2 * PIECE, 2 * PIECE);
     EXPECT_LE(PIECE, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
     EXPECT_GT(PIECE + 65536, tracker_.ListOpen(Clock::now()).at(0).bytesReceived);
 
     GetQueue().Close(OTHER);
-    EXPECT_EQ(All(2 * PIECE), reader.get());
+    EXPECT_EQ(long(2 * PIECE), reader.get());
     EXPECT_LT(0U, GetHeld());
     Write(ANSWER);
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
@@ -209,15 +214,15 @@ namespace OrthancPerf
     {
       const char* name;
       void (*end)(AdmissionQueue& queue);
-      std::pair<std::size_t, int> expected;
+      long expected;
     };
 
     const std::vector<Case> cases = {
-        {"switched off", [](AdmissionQueue& queue) { queue.Set(0, LONG); }, All(PIECE)},
+        {"switched off", [](AdmissionQueue& queue) { queue.Set(0, LONG); }, long(PIECE)},
         {"after the timeout",
          [](AdmissionQueue& queue) { queue.Set(LIMIT, std::chrono::milliseconds(50)); },
-         All(PIECE)},
-        {"Orthanc stops", [](AdmissionQueue& queue) { queue.Stop(); }, {0, ECONNRESET}},
+         long(PIECE)},
+        {"Orthanc stops", [](AdmissionQueue& queue) { queue.Stop(); }, -ECONNRESET},
     };
 
     Install(false);
@@ -227,7 +232,7 @@ namespace OrthancPerf
       SCOPED_TRACE(one.name);
       TakeAll();
       BeginToSend(2 * PIECE);
-      EXPECT_EQ(All(PIECE), Read(PIECE));
+      EXPECT_EQ(long(PIECE), Read(PIECE));
       auto reader = BeginToRead(PIECE);
       AwaitWait();
       one.end(GetQueue());
@@ -239,37 +244,24 @@ namespace OrthancPerf
   TEST_F(AdmissionGateTest, WhatASenderThatIsGoneHasLeftIsReadAtOnce)
   {
     constexpr std::size_t REST = 100'000;  // has room in any buffer
-    Install(false);
-    TakeAll();
-    BeginToSend(PIECE + REST);
-    auto reader = BeginToRead(PIECE + REST + 1);
-    AwaitWait();
+    auto reader = BeginToReceive(PIECE + REST, PIECE + REST + 1);
     sender_.join();
     shutdown(pair_.GetClient(), SHUT_WR);
-    EXPECT_EQ(All(PIECE + REST), reader.get());
+    EXPECT_EQ(long(PIECE + REST), reader.get());
   }
 
   TEST_F(AdmissionGateTest, AMessageIsReadOnWhereTheProbeIsRemoved)
   {
-    Install(false);
-    TakeAll();
-    BeginToSend(2 * PIECE);
-    auto reader = BeginToRead(2 * PIECE);
-    AwaitWait();
+    auto reader = BeginToReceive(2 * PIECE, 2 * PIECE);
     probe_->Remove();
-    EXPECT_EQ(All(2 * PIECE), reader.get());
+    EXPECT_EQ(long(2 * PIECE), reader.get());
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
 
   TEST_F(AdmissionGateTest, AClosedConnectionLeavesNoReservation)
   {
-    Install(false);
-    SetLimit();
-    BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
-    EXPECT_NE(0U, GetHeld());
-    const int former = pair_.GetServer();
-    caller_.Get<decltype(::close)>("CallerClose")(former);
+    Reserve();
+    caller_.Get<decltype(::close)>("CallerClose")(pair_.GetServer());
     pair_.ReleaseServer();
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
@@ -277,11 +269,7 @@ namespace OrthancPerf
   // dup2(2)
   TEST_F(AdmissionGateTest, ANewConnectionOfADescriptorHasNothingOfTheFormerOne)
   {
-    Install(false);
-    SetLimit();
-    BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
-    EXPECT_NE(0U, GetHeld());
+    Reserve();
     const ConnectedSocket next(pair_.GetPort());
     const int former = pair_.GetServer();
     close(former);  // not seen
@@ -306,7 +294,7 @@ namespace OrthancPerf
 
     // What a server throws away afterwards does not count
     BeginToSend(2 * PIECE);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
     EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
   }
 
@@ -317,7 +305,7 @@ namespace OrthancPerf
     Read(100);
     EXPECT_TRUE(MayUpload(pair_.GetServer(), 3 * PIECE));
     TakeAll();
-    EXPECT_EQ(All(3 * PIECE), Read(3 * PIECE));
+    EXPECT_EQ(long(3 * PIECE), Read(3 * PIECE));
     EXPECT_EQ(0U, GetQueue().GetFigures().waits);
   }
 
@@ -350,18 +338,18 @@ namespace OrthancPerf
     BeginToSend(7 * PIECE);
 
     // Not known yet whether Orthanc keeps it
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));
     EXPECT_TRUE(MayUpload(pair_.GetServer(), CHUNKED));
     auto reader = BeginToRead(3 * PIECE);
     AwaitWait();
     GetQueue().Close(OTHER);
-    EXPECT_EQ(All(3 * PIECE), reader.get());
+    EXPECT_EQ(long(3 * PIECE), reader.get());
     EXPECT_LT(PIECE, GetHeld());
 
     OnInstanceStored(pair_.GetServer());
     EXPECT_EQ(0U, GetHeld());
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
-    EXPECT_EQ(All(2 * PIECE), Read(2 * PIECE));  // the next part counts as the first one did
+    EXPECT_EQ(long(2 * PIECE), Read(2 * PIECE));  // the next part counts as the first one did
     EXPECT_LE(2 * PIECE, GetHeld());
   }
 
@@ -380,5 +368,21 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(1U, GetQueue().GetFigures().inFlight);
+  }
+
+  TEST(ContentLength, IsWhatOrthancWouldMakeRoomForOrNothingWhereItIsNoNumber)
+  {
+    EXPECT_EQ(0U, ParseContentLength("0"));
+
+    for (const char* text : {"1000000000", "+1000000000", " 1000000000", "\t +1000000000",
+                             "01000000000", "1000000000 "})
+    {
+      EXPECT_EQ(1'000'000'000U, ParseContentLength(text)) << text;
+    }
+
+    for (const char* text : {"", " ", "+", "++1", "-1", "+-1", "+ 1", "x", "99999999999999999999"})
+    {
+      EXPECT_FALSE(ParseContentLength(text)) << text;
+    }
   }
 }

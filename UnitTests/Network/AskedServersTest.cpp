@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AskedServers.h"
 
+#include "Ingest/PhaseText.h"
 #include "Network/TcpPair.h"
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -21,9 +23,12 @@ namespace OrthancPerf
   {
     using std::chrono::milliseconds;
 
-    TimePoint At(int time)
+    sockaddr_un MakeUnixAddress(const std::string& path)
     {
-      return TimePoint(milliseconds(time));
+      sockaddr_un address = {};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+      return address;
     }
 
     class AskedServersTest : public testing::Test
@@ -42,15 +47,25 @@ namespace OrthancPerf
         servers_.OnRead(fd, 10, At(at + wait - 1), At(at + wait));
       }
 
+      // Whom it asked, how often, and for how long it waited
+      std::string Show(const std::optional<ServerWork>& work) const
+      {
+        if (!work)
+        {
+          return "nobody";
+        }
+
+        const std::string name = work->server == database_.Describe() ? "database"
+                                 : work->server == other_.Describe()  ? "other"
+                                                                      : work->server;
+        return name + ": " + std::to_string(work->roundTrips) + " in " +
+               std::to_string(work->waited / milliseconds(1)) + " ms";
+      }
+
       // Less what this test has computed meanwhile
       static bool IsAbout(Duration expected, const std::optional<Duration>& queued)
       {
         return queued && *queued <= expected && *queued > expected - milliseconds(4);
-      }
-
-      static std::string Describe(const TcpPair& pair)
-      {
-        return "127.0.0.1:" + std::to_string(pair.GetPort());
       }
 
       TcpPair database_;
@@ -70,35 +85,50 @@ namespace OrthancPerf
     servers_.OnRead(fd, 1000, At(113), At(113));
     servers_.OnRead(fd, 1000, At(113), At(114));  // the rest of the answer
 
-    const std::optional<ServerWork> work = servers_.Take().database;
-    ASSERT_TRUE(work);
-    EXPECT_EQ(2U, work->roundTrips);
-    EXPECT_EQ(milliseconds(8), work->waited);
-    EXPECT_EQ(milliseconds(2), work->shortest);
-    EXPECT_EQ(Describe(database_), work->server);
-    EXPECT_FALSE(work->queued);
+    const StorageWork work = servers_.Take();
+    EXPECT_EQ("database: 2 in 8 ms", Show(work.database));
+    EXPECT_EQ("nobody", Show(work.storage));  // a single server is the database
+    EXPECT_EQ(milliseconds(2), work.database->shortest);
+    EXPECT_FALSE(work.database->queued);
     EXPECT_FALSE(servers_.Take().database);
     EXPECT_FALSE(servers_.IsFollowing());
   }
 
-  TEST_F(AskedServersTest, WhatIsNoSocketAndWhatNobodyWasAskedIsIgnored)
+  // What is printed goes to the journal, by a connection, under systemd
+  TEST_F(AskedServersTest, WhatIsNoQuestionToAServerIsIgnored)
   {
-    int ends[2] = {};
-    ASSERT_EQ(0, pipe(ends));
+    std::array<int, 2> ends = {};
+    ASSERT_EQ(0, pipe(ends.data()));
+    const int datagram = socket(AF_INET, SOCK_DGRAM, 0);  // to a name server, say
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(53);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(0, connect(datagram, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+    const int output = dup(STDOUT_FILENO);
+    ASSERT_EQ(STDOUT_FILENO, dup2(other_.GetClient(), STDOUT_FILENO));
     errno = EDOM;
-    Ask(ends[1], 100, 5);
+
+    for (const int fd : {ends[1], -1, datagram, STDOUT_FILENO})
+    {
+      Ask(fd, 100, 5);
+    }
+
     EXPECT_EQ(EDOM, errno);
-    Ask(-1, 110, 5);
-    servers_.OnWaited(database_.GetClient(), milliseconds(5));
+    ASSERT_EQ(STDOUT_FILENO, dup2(output, STDOUT_FILENO));
+    servers_.OnWaited(database_.GetClient(), milliseconds(5));  // nobody has asked it
     servers_.OnRead(database_.GetClient(), 10, At(120), At(125));
     const StorageWork work = servers_.Take();
-    EXPECT_FALSE(work.database);
-    EXPECT_FALSE(work.storage);
-    close(ends[0]);
-    close(ends[1]);
+    EXPECT_EQ("nobody", Show(work.database));
+    EXPECT_EQ("nobody", Show(work.storage));
+
+    for (const int fd : {ends[0], ends[1], datagram, output})
+    {
+      close(fd);
+    }
   }
 
-  TEST_F(AskedServersTest, TheDatabaseIsWhatIsAskedAfterTheLastFile)
+  TEST_F(AskedServersTest, WhereFilesAreWrittenTheDatabaseIsWhatIsAskedAfterTheLastOne)
   {
     Ask(database_.GetClient(), 100, 5);
     Ask(other_.GetClient(), 110, 5);
@@ -106,11 +136,13 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 120, 5);
     Ask(other_.GetClient(), 130, 7);  // another plugin's callback, say
 
-    const std::optional<ServerWork> work = servers_.Take().database;
-    ASSERT_TRUE(work);
-    EXPECT_EQ(Describe(database_), work->server);
-    EXPECT_EQ(1U, work->roundTrips);
-    EXPECT_EQ(milliseconds(5), work->waited);
+    const StorageWork work = servers_.Take();
+    EXPECT_EQ("database: 1 in 5 ms", Show(work.database));
+    EXPECT_EQ("nobody", Show(work.storage));
+
+    servers_.Begin({true, false}, At(100));
+    servers_.OnFileClosed(At(106));
+    EXPECT_FALSE(servers_.IsFollowing());
   }
 
   // What Orthanc waits for later in the index is no connection to the database
@@ -138,16 +170,10 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 140, 2);
 
     const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(Describe(other_), work.storage->server);
+    ASSERT_EQ("other: 2 in 11 ms", Show(work.storage));
     EXPECT_EQ(At(100), work.storage->begin);
     EXPECT_EQ(At(112), work.storage->end);
-    EXPECT_EQ(2U, work.storage->roundTrips);
-    EXPECT_EQ(milliseconds(11), work.storage->waited);
-    ASSERT_TRUE(work.database);
-    EXPECT_EQ(Describe(database_), work.database->server);
-    EXPECT_EQ(milliseconds(5), work.database->waited);
-    EXPECT_EQ(2U, work.database->roundTrips);
+    ASSERT_EQ("database: 2 in 5 ms", Show(work.database));
     EXPECT_TRUE(IsAbout(milliseconds(8), work.database->queued));
   }
 
@@ -158,34 +184,9 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 110, 3);  // another plugin's callback, say
 
     const StorageWork work = servers_.Take();
-    EXPECT_FALSE(work.database);
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(Describe(other_), work.storage->server);
+    EXPECT_EQ("nobody", Show(work.database));
+    ASSERT_EQ("other: 1 in 5 ms", Show(work.storage));
     EXPECT_EQ(At(105), work.storage->end);
-    EXPECT_EQ(1U, work.storage->roundTrips);
-  }
-
-  TEST_F(AskedServersTest, WhereFilesAreWrittenTheStorageIsNoServer)
-  {
-    Ask(other_.GetClient(), 100, 5);
-    servers_.OnFileClosed(At(106));
-    Ask(database_.GetClient(), 110, 3);
-    const StorageWork work = servers_.Take();
-    EXPECT_FALSE(work.storage);
-    EXPECT_EQ(Describe(database_), work.database->server);
-
-    servers_.Begin({true, false}, At(100));
-    servers_.OnFileClosed(At(106));
-    EXPECT_FALSE(servers_.IsFollowing());
-  }
-
-  TEST_F(AskedServersTest, ASingleServerIsTheDatabase)
-  {
-    Ask(database_.GetClient(), 100, 5);
-    const StorageWork work = servers_.Take();
-    EXPECT_FALSE(work.storage);
-    ASSERT_TRUE(work.database);
-    EXPECT_FALSE(work.database->queued);
   }
 
   // As with IPv6, which nobody answers, and IPv4
@@ -199,11 +200,9 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 110, 3);
 
     const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
+    ASSERT_EQ("other: 1 in 13 ms", Show(work.storage));  // 1, 7 and 5
     EXPECT_EQ(At(90), work.storage->begin);
-    EXPECT_EQ(milliseconds(1 + 7 + 5), work.storage->waited);
-    EXPECT_EQ(1U, work.storage->roundTrips);
-    EXPECT_EQ(milliseconds(3), work.database->waited);
+    EXPECT_EQ("database: 1 in 3 ms", Show(work.database));
   }
 
   TEST_F(AskedServersTest, TheWayToWhatDoesNotCountIsNotThatToTheNextServer)
@@ -214,104 +213,50 @@ namespace OrthancPerf
     servers_.OnConnecting(other_.GetClient(), At(90), At(91));
     Ask(other_.GetClient(), 100, 5);
 
-    const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.database);
-    EXPECT_EQ(milliseconds(1 + 5), work.database->waited);
+    EXPECT_EQ("other: 1 in 6 ms", Show(servers_.Take().database));
     close(datagram);
   }
 
   TEST_F(AskedServersTest, ANumberThatAnotherConnectionGetsIsNoLongerTheFirstOnes)
   {
-    ConnectedSocket first(other_.GetPort());
-    const int fd = first.Get();
-    Ask(fd, 100, 5);
-    servers_.OnClosing(fd);
-    const ConnectedSocket second(database_.GetPort());
-    ASSERT_EQ(fd, dup2(second.Get(), fd));
-    Ask(fd, 110, 3);
+    for (const bool isCloseSeen : {true, false})
+    {
+      servers_.Begin({true, true}, At(100));
+      const ConnectedSocket first(other_.GetPort());
+      const ConnectedSocket second(database_.GetPort());
+      const int fd = first.Get();
+      Ask(fd, 100, 5);
 
-    const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(Describe(other_), work.storage->server);  // which is closed
-    EXPECT_EQ(milliseconds(5), work.storage->waited);
-    ASSERT_TRUE(work.database);
-    EXPECT_EQ(Describe(database_), work.database->server);
-    EXPECT_EQ(milliseconds(3), work.database->waited);
-  }
+      if (isCloseSeen)
+      {
+        servers_.OnClosing(fd);
+      }
 
-  TEST_F(AskedServersTest, ANumberThatIsConnectedAnewIsNoLongerTheFirstOnes)
-  {
-    ConnectedSocket first(other_.GetPort());
-    const int fd = first.Get();
-    Ask(fd, 100, 5);
-    const ConnectedSocket second(database_.GetPort());
-    ASSERT_EQ(fd, dup2(second.Get(), fd));  // no hook has seen that the first one was closed
-    servers_.OnConnecting(fd, At(108), At(109));
-    Ask(fd, 110, 3);
+      ASSERT_EQ(fd, dup2(second.Get(), fd));
 
-    const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(milliseconds(5), work.storage->waited);
-    ASSERT_TRUE(work.database);
-    EXPECT_EQ(Describe(database_), work.database->server);
-    EXPECT_EQ(milliseconds(4), work.database->waited);
+      if (!isCloseSeen)
+      {
+        servers_.OnConnecting(fd, At(108), At(109));
+      }
+
+      Ask(fd, 110, 3);
+      const StorageWork work = servers_.Take();
+      EXPECT_EQ("other: 1 in 5 ms", Show(work.storage));
+      EXPECT_EQ(isCloseSeen ? "database: 1 in 3 ms" : "database: 1 in 4 ms", Show(work.database));
+    }
   }
 
   // Of an object storage, say, by its name: 127.0.0.2 is this machine as well
   TEST_F(AskedServersTest, TwoAddressesOfTheSamePortAreOneServer)
   {
-    const int listening = socket(AF_INET, SOCK_STREAM, 0);
-    const int first = socket(AF_INET, SOCK_STREAM, 0);
-    const int second = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof(address);
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    ASSERT_EQ(0, bind(listening, generic, size));
-    ASSERT_EQ(0, listen(listening, 2));
-    ASSERT_EQ(0, getsockname(listening, generic, &size));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(0, connect(first, generic, size));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-    ASSERT_EQ(0, connect(second, generic, size));
-
-    Ask(first, 100, 5);
-    Ask(second, 110, 3);
+    const ConnectedSocket second(other_.GetPort(), INADDR_LOOPBACK + 1);
+    Ask(other_.GetClient(), 100, 5);
+    Ask(second.Get(), 110, 3);
     Ask(database_.GetClient(), 120, 2);
 
     const StorageWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(2U, work.storage->roundTrips);
-    EXPECT_EQ(milliseconds(8), work.storage->waited);
-    ASSERT_TRUE(work.database);
-    EXPECT_EQ(Describe(database_), work.database->server);
-    close(second);
-    close(first);
-    close(listening);
-  }
-
-  TEST_F(AskedServersTest, ADatagramIsNoQuestion)
-  {
-    const int fd = socket(AF_INET, SOCK_DGRAM, 0);  // to a name server, say
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(53);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(0, connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
-    Ask(fd, 100, 5);
-    EXPECT_FALSE(servers_.Take().database);
-    close(fd);
-  }
-
-  // Under systemd, it is a connection to the journal
-  TEST_F(AskedServersTest, WhatIsPrintedIsNoQuestion)
-  {
-    const int output = dup(STDOUT_FILENO);
-    ASSERT_EQ(STDOUT_FILENO, dup2(other_.GetClient(), STDOUT_FILENO));
-    Ask(STDOUT_FILENO, 100, 5);
-    ASSERT_EQ(STDOUT_FILENO, dup2(output, STDOUT_FILENO));
-    close(output);
-    EXPECT_FALSE(servers_.Take().database);
+    EXPECT_EQ("other: 2 in 8 ms", Show(work.storage));
+    EXPECT_EQ("database: 1 in 2 ms", Show(work.database));
   }
 
   TEST_F(AskedServersTest, AllConnectionsToTheSameServerCount)
@@ -325,10 +270,8 @@ namespace OrthancPerf
     servers_.OnRead(database_.GetClient(), 1, At(130), At(134));
 
     const std::optional<ServerWork> work = servers_.Take().database;
-    ASSERT_TRUE(work);
+    ASSERT_EQ("database: 3 in 12 ms", Show(work));
     EXPECT_EQ(database_.GetClient(), work->connection);
-    EXPECT_EQ(3U, work->roundTrips);
-    EXPECT_EQ(milliseconds(12), work->waited);
     EXPECT_EQ(milliseconds(3), work->shortest);
   }
 
@@ -351,9 +294,7 @@ namespace OrthancPerf
   TEST_F(AskedServersTest, AUnixSocketIsNamedByItsPath)
   {
     const std::string path = testing::TempDir() + "asked-" + std::to_string(getpid());
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+    const sockaddr_un address = MakeUnixAddress(path);
     const auto* generic = reinterpret_cast<const sockaddr*>(&address);
     const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
     const int client = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -362,9 +303,7 @@ namespace OrthancPerf
     ASSERT_EQ(0, connect(client, generic, sizeof(address)));
 
     Ask(client, 100, 5);
-    const std::optional<ServerWork> work = servers_.Take().database;
-    ASSERT_TRUE(work);
-    EXPECT_EQ(path, work->server);
+    EXPECT_EQ(path + ": 1 in 5 ms", Show(servers_.Take().database));
     close(client);
     close(listening);
     unlink(path.c_str());
@@ -407,10 +346,8 @@ namespace OrthancPerf
   {
     const auto isOfMachine = [](const std::string& path)
     {
-      sockaddr_un address = {};
-      address.sun_family = AF_UNIX;
-      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-      return IsServiceOfMachine(reinterpret_cast<sockaddr*>(&address),
+      const sockaddr_un address = MakeUnixAddress(path);
+      return IsServiceOfMachine(reinterpret_cast<const sockaddr*>(&address),
                                 offsetof(sockaddr_un, sun_path) + path.size() + 1);
     };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/EventQueue.h"
 
+#include "Network/RecordedJournal.h"
+
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -21,17 +23,6 @@ namespace OrthancPerf
       address.port = port;
       return address;
     }
-
-    class Calls : public IJournalObserver
-    {
-    public:
-      void OnAssociationFinished(const FinishedAssociation& association) override
-      {
-        calls.push_back(association);
-      }
-
-      std::vector<FinishedAssociation> calls;
-    };
 
     class EventQueueTest : public testing::Test
     {
@@ -72,17 +63,12 @@ namespace OrthancPerf
         events_.Push(call);
       }
 
-      std::vector<FinishedAssociation> Drain(int at)
-      {
-        events_.Drain(journal_, TimePoint(milliseconds(at)));
-        return std::exchange(observer_.calls, {});
-      }
-
       Outcomes Take(int at)
       {
+        events_.Drain(journal_, TimePoint(milliseconds(at)));
         Outcomes outcomes;
 
-        for (const FinishedAssociation& call : Drain(at))
+        for (const FinishedAssociation& call : std::exchange(observer_.associations, {}))
         {
           EXPECT_EQ("cloud", call.peer.name);
           outcomes.push_back(call.outcome);
@@ -100,12 +86,13 @@ namespace OrthancPerf
         call.address = address;
         call.outcome = unresolved.empty() ? REFUSED : AssociationOutcome::Unresolved;
         events_.Push(call);
-        const std::vector<FinishedAssociation> calls = Drain(10000);
+        events_.Drain(journal_, TimePoint(milliseconds(10000)));
+        const auto calls = std::exchange(observer_.associations, {});
         return calls.empty() ? "" : calls.front().peer.name;
       }
 
       EventQueue events_;
-      Calls observer_;
+      RecordedJournal observer_;
       Journal journal_{{&observer_}};
     };
   }
@@ -129,30 +116,21 @@ namespace OrthancPerf
 
   TEST_F(EventQueueTest, DestinationsAreFoundByAddressAndPort)
   {
+    Learn("database", MakeAddress(9, 443));
     EXPECT_EQ("CT", Find(MakeAddress(1, 104)));
     EXPECT_EQ("MR", Find(MakeAddress(1, 11112)));
     EXPECT_EQ("cloud", Find(MakeAddress(2, 443)));
     EXPECT_EQ("other", Find(MakeAddress(3, 443)));
-  }
-
-  TEST_F(EventQueueTest, OtherServersAreNone)
-  {
     EXPECT_EQ("", Find(MakeAddress(1, 5432)));
     EXPECT_EQ("", Find(MakeAddress(9, 104)));
-    Learn("database", MakeAddress(9, 443));
     EXPECT_EQ("", Find(MakeAddress(9, 443)));
-  }
 
-  // DCMTK looks a host up without a port
-  TEST_F(EventQueueTest, ModalitiesAreFoundByTheAddressThatTheirHostHad)
-  {
+    // By the address that its host had: DCMTK looks a host up without a port
     EXPECT_EQ("", Find(MakeAddress(7, 104)));
     Learn("pacs", MakeAddress(7, 0));
     EXPECT_EQ("PACS", Find(MakeAddress(7, 104)));
-  }
 
-  TEST_F(EventQueueTest, AHostWithoutAnAddressIsFoundByItsName)
-  {
+    // Without an address, by its name
     EXPECT_EQ("PACS", Find({}, "pacs"));
     EXPECT_EQ("", Find({}, "cloud"));
     EXPECT_EQ("cloud", Find(PeerAddress{{}, 443}, "cloud"));
@@ -173,13 +151,16 @@ namespace OrthancPerf
     EXPECT_EQ("cloud", Find(MakeAddress(2, 443)));
   }
 
-  TEST_F(EventQueueTest, AHostOfWhichAllAddressesFailIsOneFailedCall)
+  TEST_F(EventQueueTest, AHostOfWhichAllAddressesFailIsOneFailedCallAndNoneIfOneAnswers)
   {
     Push(Kind::FailedCall, 1, 0, 1);
     Push(Kind::FailedCall, 2, 1, 500, TIMED_OUT);
     EXPECT_EQ(Outcomes(), Take(600));
     EXPECT_EQ((Outcomes{TIMED_OUT}), Take(2000));
     EXPECT_EQ(Outcomes(), Take(3000));
+    Push(Kind::FailedCall, 1, 3000, 3001);
+    Push(Kind::Connected, 2, 3000, 3005);
+    EXPECT_EQ(Outcomes(), Take(5000));
   }
 
   TEST_F(EventQueueTest, AnAddressThatFailsLongAfterTheOtherOneIsTheSameCall)
@@ -190,27 +171,16 @@ namespace OrthancPerf
     EXPECT_EQ(Outcomes(), Take(70000));
   }
 
-  TEST_F(EventQueueTest, AnAddressThatAnswersMakesUpForTheOthers)
-  {
-    Push(Kind::FailedCall, 1, 0, 1);
-    Push(Kind::Connected, 2, 0, 5);
-    EXPECT_EQ(Outcomes(), Take(2000));
-  }
-
-  TEST_F(EventQueueTest, TheSameAddressAgainIsAnotherCall)
+  TEST_F(EventQueueTest, TheSameAddressAgainIsAnotherCallAndSoIsAnotherPeerOrThread)
   {
     Push(Kind::FailedCall, 1, 0, 1);
     Push(Kind::FailedCall, 1, 2, 3);
     Push(Kind::Connected, 1, 4, 5);
     EXPECT_EQ((Outcomes{REFUSED, REFUSED}), Take(2000));
-  }
-
-  TEST_F(EventQueueTest, ACallToAnotherPeerOrOfAnotherThreadReplacesNone)
-  {
     Push(Kind::FailedCall, 1, 0, 1);
     Push(Kind::Connected, 3, 2, 3);
     Push(Kind::Connected, 2, 2, 3, REFUSED, 2);
-    EXPECT_EQ((Outcomes{REFUSED}), Take(2000));
+    EXPECT_EQ((Outcomes{REFUSED}), Take(4000));
   }
 
   TEST_F(EventQueueTest, KeepsABoundedNumberOfFailedCalls)

@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 #include <memory>
-#include <netinet/in.h>
 #include <optional>
 #include <string>
 #include <thread>
@@ -22,20 +21,16 @@ namespace OrthancPerf
   {
     using std::chrono::milliseconds;
 
-    PeerAddress MakeAddress(std::uint16_t port)
-    {
-      sockaddr_in address = {};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(0x0a000001);
-      return PeerAddress::From(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-    }
-
     // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
     std::string MakeTlsRecord(char type, std::size_t size)
     {
       return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
     }
+
+    const std::string ABORT = MakePdu(7, std::string(4, '\0'));
+    const std::string RELEASE = MakePdu(5, std::string(4, '\0'));
+    const std::string UPLOAD = "POST /orthanc/instances HTTP/1.1\r\n\r\n" + std::string(5000, 'x');
+    const std::string OK = "HTTP/1.1 200 OK\r\n\r\n";
 
     // The connections of a server on which a test says what is read and written, and when
     class ExchangesTest : public TrackedConnections
@@ -49,10 +44,10 @@ namespace OrthancPerf
       // An association that was asked for at 0 ms and accepted at 2 ms
       Connection& Accept()
       {
-        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-        Read(*connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
-        Write(*connection, MakePdu(2, std::string(100, '\0')), 2);
-        return *connection;
+        Connection& connection = Open(4242);
+        Read(connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
+        Write(connection, MakePdu(2, std::string(100, '\0')), 2);
+        return connection;
       }
 
       // As Accept, asked for an instance by C-GET at 10 ms, which is sent from 20 to 23 ms
@@ -68,13 +63,13 @@ namespace OrthancPerf
       // An association whose request came under TLS at 3 ms, and an instance over it at 5 ms
       Connection& ReceiveUnderTls()
       {
-        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-        Read(*connection, MakeTlsRecord(22, 300), 1);
-        Write(*connection, MakeTlsRecord(22, 1500), 2);
-        Read(*connection, MakeTlsRecord(23, 200), 3);
-        Write(*connection, MakeTlsRecord(23, 200), 4);
-        Read(*connection, MakeTlsRecord(23, 10000), 5);
-        return *connection;
+        Connection& connection = Open(4242);
+        Read(connection, MakeTlsRecord(22, 300), 1);
+        Write(connection, MakeTlsRecord(22, 1500), 2);
+        Read(connection, MakeTlsRecord(23, 200), 3);
+        Write(connection, MakeTlsRecord(23, 200), 4);
+        Read(connection, MakeTlsRecord(23, 10000), 5);
+        return connection;
       }
 
       // As Accept, asked for by Orthanc: connected at 5 ms, asked at 6 ms, accepted at 1006 ms
@@ -89,12 +84,18 @@ namespace OrthancPerf
         return *connection;
       }
 
-      // Of two that were sent, 1.2.3.4 and 1.2.3.5
-      void ExpectOnlySecondIsStored()
+      // The instances of a connection, which is over
+      std::vector<FinishedInstance> Close(Connection& connection, int at)
       {
-        ASSERT_EQ(2U, Drain().instances.size());
-        EXPECT_EQ("the receiver sent no response", journal_.instances[0].reason);
-        EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
+        tracker_.OnClosing(connection, At(at));
+        return std::exchange(Drain().instances, {});
+      }
+
+      // A request to store, and a data set behind it
+      void Store(Connection& connection, const std::string& request, int at)
+      {
+        Write(connection, request, at);
+        Write(connection, MakeDataSet(5000), at + 1);
       }
 
       // By which this side knows the calling side; empty: it is not open
@@ -102,11 +103,6 @@ namespace OrthancPerf
       {
         const std::vector<OpenAssociation> open = tracker_.ListOpen(At(0));
         return open.empty() ? "" : open.at(0).parties.callingTitle;
-      }
-
-      bool IsAccepted() const
-      {
-        return tracker_.ListOpen(At(0)).at(0).isAccepted;
       }
     };
   }
@@ -142,7 +138,8 @@ namespace OrthancPerf
     EXPECT_EQ(-1, tracker_.GetCurrentConnection());
   }
 
-  TEST_F(ExchangesTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
+  // An instance that failed after the filter is never taken
+  TEST_F(ExchangesTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosedUntilTheNextRequest)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
@@ -158,44 +155,24 @@ namespace OrthancPerf
     tracker_.served = Served{true, false};
     tracker_.BeginStorage(At(45), 0);
     EXPECT_EQ(Phase::Commit, tracker_.GetStoringPhase(id));
-    tracker_.TakeStorageWork();
-  }
-
-  // One that failed after the filter is never taken
-  TEST_F(ExchangesTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 40);
-    tracker_.served = Served{true, true};
-    tracker_.BeginStorage(At(45), 0);
-    EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_TRUE(files.IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
 
-    Write(connection, MakeStoreResponse(0), 50);
+    Write(connection, MakeStoreResponse(0), 52);
     Read(connection, MakeDimseCommand(1), 60);
-    EXPECT_FALSE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_FALSE(files.IsFollowing());
     EXPECT_FALSE(AskedServers::OfThisThread().IsFollowing());
   }
 
-  TEST_F(ExchangesTest, AnHttpRequestHasNoPeerName)
-  {
-    Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-    Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
-    const std::optional<Message> message = tracker_.GetCurrentMessage();
-    ASSERT_TRUE(message);
-    EXPECT_FALSE(message->isDicom);
-    EXPECT_EQ("", message->peer.name);
-    EXPECT_FALSE(message->idle);
-  }
-
   // As it comes in pieces, and is not served before it is whole
-  TEST_F(ExchangesTest, TheHeaderOfEachRequestBeginsIt)
+  TEST_F(ExchangesTest, TheHeaderOfEachHttpRequestBeginsIt)
   {
-    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Connection& connection = Open(8042);
 
     for (const int at : {1, 51})
     {
       Read(connection, "POST /instances", at);
+      EXPECT_EQ(at != 1, tracker_.GetCurrentMessage()->idle.has_value());
       tracker_.OnWaited(connection, At(at), At(at + 30));
       Read(connection, " HTTP/1.1\r\n", at + 30);
       tracker_.OnServed(connection, false);
@@ -205,6 +182,8 @@ namespace OrthancPerf
     }
 
     EXPECT_EQ(milliseconds(8), tracker_.GetCurrentMessage()->idle);
+    EXPECT_FALSE(tracker_.GetCurrentMessage()->isDicom);
+    EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
   }
 
   // CivetWeb reads what it does not want, and keeps the connection; Orthanc itself or Lua may
@@ -215,7 +194,7 @@ namespace OrthancPerf
 
     for (const bool isServed : {false, true})
     {
-      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Connection& connection = Open(8042);
       Read(connection, isServed ? header : header + std::string(16000, 'x'), 1);
 
       if (isServed)
@@ -275,17 +254,19 @@ namespace OrthancPerf
   {
     const auto read = [this](const std::string& answer) -> std::optional<std::uint16_t>
     {
-      Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
-      Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
+      Connection& connection = Open(8042);
+      Read(connection, "POST /instances HTTP/1.1\r\n", 3);
       const MessageId id = tracker_.GetCurrentMessage()->id;
-      Write(*connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
+      Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 4);
       EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
-      Write(*connection, answer, 5);
-      Write(*connection, "HTTP/1.1 507 in the body", 6);
+      Read(connection, "body", 5);
+      EXPECT_EQ(id.serial, tracker_.GetCurrentMessage()->id.serial);
+      Write(connection, answer, 5);
+      Write(connection, "HTTP/1.1 507 in the body", 6);
       const Response response = tracker_.GetResponse(id);
       EXPECT_EQ(At(6), response.lastByte);
       EXPECT_FALSE(response.isClosed);
-      tracker_.OnClosing(*connection, At(7));
+      tracker_.OnClosing(connection, At(7));
       EXPECT_TRUE(tracker_.GetResponse(id).isClosed);
       return response.status;
     };
@@ -312,24 +293,17 @@ namespace OrthancPerf
 
       Write(connection, answer, 20);
       Write(connection, MakeDataSet(10), 21);  // told once
-      Drain();
-      tracker_.OnClosing(connection, At(30));
-      return std::exchange(journal_.instances, {});
+      return Close(connection, 30);
     };
 
     const std::vector<FinishedInstance> failed = receive(MakeStoreResponse(0xc000));
     ASSERT_EQ(1U, failed.size());
-    EXPECT_EQ(Direction::Receive, failed[0].direction);
+    EXPECT_EQ("receive failed, CT <1> 10.0.0.1: idle 8, receive 7, parse 3 = 10; "
+              "Orthanc answered 0xC000: it cannot read the data set",
+              ToText(failed[0]));
     EXPECT_EQ(Origin::DicomProtocol, failed[0].origin);
-    EXPECT_EQ(Outcome::Failed, failed[0].outcome);
-    EXPECT_EQ("Orthanc answered 0xC000: it cannot read the data set", failed[0].reason);
-    EXPECT_EQ("CT <1>", failed[0].peer.name);
-    EXPECT_EQ("10.0.0.1", failed[0].peer.address);
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), failed[0].size);
-    EXPECT_EQ(milliseconds(7), failed[0].phases.Get(Phase::Receive));
-    EXPECT_EQ(milliseconds(3), failed[0].phases.Get(Phase::Parse));
     EXPECT_EQ("", failed[0].instanceId);
-    EXPECT_FALSE(failed[0].isOwnFailure);
 
     EXPECT_EQ(Outcome::Failed, receive(MakeStoreResponse(0xa700)).at(0).outcome);
     EXPECT_EQ(Outcome::Discarded, receive(MakeStoreResponse(0)).at(0).outcome);
@@ -342,7 +316,7 @@ namespace OrthancPerf
     const std::string header = "POST /dicom-web/studies HTTP/1.1\r\n";
     const auto receive = [&](bool isStow, const std::string& status)
     {
-      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Connection& connection = Open(8042);
       Read(connection, header, 10);
       tracker_.OnServed(connection, isStow);
       Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 11);
@@ -354,20 +328,16 @@ namespace OrthancPerf
       // CivetWeb answers it, and asks no filter
       Read(connection, "no HTTP", 30);
       Write(connection, "HTTP/1.1 400 Bad Request\r\n", 31);
-      tracker_.OnClosing(connection, At(40));
-      Drain();
-      return std::exchange(journal_.instances, {});
+      return Close(connection, 40);
     };
 
     const std::vector<FinishedInstance> failed = receive(true, "400 Bad Request\r\n");
     ASSERT_EQ(1U, failed.size());
-    EXPECT_EQ(Direction::Receive, failed[0].direction);
+    EXPECT_EQ("receive failed, 10.0.0.1 10.0.0.1: receive 4, parse 6 = 10; "
+              "Orthanc answered 400: it cannot read what was uploaded",
+              ToText(failed[0]));
     EXPECT_EQ(Origin::Plugin, failed[0].origin);
-    EXPECT_EQ(Outcome::Failed, failed[0].outcome);
-    EXPECT_EQ("Orthanc answered 400: it cannot read what was uploaded", failed[0].reason);
-    EXPECT_EQ("10.0.0.1", failed[0].peer.name);
     EXPECT_EQ(header.size() + 500, failed[0].size);
-    EXPECT_FALSE(failed[0].isOwnFailure);
     EXPECT_TRUE(receive(true, "200 OK\r\n").empty());
     EXPECT_TRUE(receive(true, "409 Conflict\r\n").empty());
     EXPECT_TRUE(receive(false, "400 Bad Request\r\n").empty());
@@ -375,65 +345,68 @@ namespace OrthancPerf
 
   TEST_F(ExchangesTest, ACStoreThatOrthancDoesNotAnswerIsToldOnceItsAssociationIsOver)
   {
-    const std::string abort = MakePdu(7, std::string(4, '\0'));
+    const std::string part = MakeDataPdu(0, std::string(500, 'x'));
     const auto receive = [this](const std::string& data, const auto& end)
     {
       Connection& connection = Accept();
       Read(connection, MakeDimseCommand(1), 10);
       Read(connection, data, 17);
       end(connection);
-      tracker_.OnClosing(connection, At(90));
-      Drain();
+      const std::vector<FinishedInstance> failed = Close(connection, 90);
       EXPECT_EQ(0U, journal_.associations.back().instances);
-      return std::exchange(journal_.instances, {});
+      return failed;
+    };
+    const auto abort = [this](Connection& connection)
+    {
+      Write(connection, ABORT, 60);
+    };
+    const auto readAbort = [this](Connection& connection)
+    {
+      Read(connection, ABORT, 80);
+    };
+    const auto stall = [&](Connection& connection)
+    {
+      tracker_.OnWaited(connection, At(17), At(60));
+      abort(connection);
+    };
+    const auto vanish = [&](Connection& connection)
+    {
+      connection.isPeerGone = true;
+      abort(connection);
     };
 
     // It cannot parse it, and does nothing; the sender loses patience
-    const auto failed =
-        receive(MakeDataSet(500), [&](Connection& connection) { Read(connection, abort, 80); });
+    const std::vector<FinishedInstance> failed = receive(MakeDataSet(500), readAbort);
     ASSERT_EQ(1U, failed.size());
     EXPECT_EQ(Outcome::Failed, failed[0].outcome);
     EXPECT_EQ("Orthanc did not answer: it cannot read the data set", failed[0].reason);
 
     // It breaks off in its middle
-    const std::string part = MakeDataPdu(0, std::string(500, 'x'));
-    EXPECT_EQ(1U,
-              receive(part, [&](Connection& connection) { Write(connection, abort, 18); }).size());
+    EXPECT_EQ(1U, receive(part, abort).size());
 
     // So it does where the sender stalls, or is gone; or the sender itself does
-    EXPECT_TRUE(receive(part,
-                        [&](Connection& connection)
-                        {
-                          tracker_.OnWaited(connection, At(17), At(60));
-                          Write(connection, abort, 60);
-                        })
-                    .empty());
-    EXPECT_TRUE(receive(part,
-                        [&](Connection& connection)
-                        {
-                          connection.isPeerGone = true;
-                          Write(connection, abort, 18);
-                        })
-                    .empty());
-    EXPECT_TRUE(
-        receive(part, [&](Connection& connection) { Read(connection, abort, 80); }).empty());
+    EXPECT_TRUE(receive(part, stall).empty());
+    EXPECT_TRUE(receive(part, vanish).empty());
+    EXPECT_TRUE(receive(part, readAbort).empty());
 
     // Of what was claimed, the ingest tells
     EXPECT_TRUE(
         receive(MakeDataSet(500), [this](Connection&) { tracker_.ClaimMessage(); }).empty());
   }
 
-  TEST_F(ExchangesTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
+  TEST_F(ExchangesTest, AMessageThatItsSenderBreaksOffIsNoLongerWaitedForAndIsNoInstance)
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
     const MessageId id = tracker_.GetCurrentMessage()->id;
     EXPECT_EQ(Response::State::Pending, tracker_.GetResponse(id).state);
-    tracker_.OnClosing(connection, At(60));
+    Close(connection, 60);
     EXPECT_EQ(Response::State::Gone, tracker_.GetResponse(id).state);
+    ASSERT_EQ(1U, journal_.associations.size());
+    EXPECT_EQ(AssociationOutcome::Lost, journal_.associations[0].outcome);
+    EXPECT_EQ(0U, journal_.associations[0].instances);
 
-    Connection& next = Accept();
-    Read(next, MakeDimseCommand(1), 140);
+    Read(Accept(), MakeDimseCommand(1), 140);
     EXPECT_EQ(Response::State::Pending,
               tracker_.GetResponse(tracker_.GetCurrentMessage()->id).state);
   }
@@ -446,12 +419,13 @@ namespace OrthancPerf
     Write(connection, MakeStoreResponse(0), 20);
     Read(connection, MakeDimseCommand(0x30), 30);  // C-ECHO-RQ
     Write(connection, MakeStoreResponse(0), 31);
-    Read(connection, MakePdu(5, std::string(4, '\0')), 40);
+    Read(connection, RELEASE, 40);
     Write(connection, MakePdu(6, std::string(4, '\0')), 41);
+    tracker_.NameRequestor("ANOTHER");  // what was read counts
     EXPECT_EQ("CT <1>", GetCallingTitle());
-    tracker_.OnClosing(connection, At(50));
+    EXPECT_TRUE(Close(connection, 50).empty());
 
-    ASSERT_EQ(1U, Drain().associations.size());
+    ASSERT_EQ(1U, journal_.associations.size());
     const FinishedAssociation& association = journal_.associations.front();
     EXPECT_EQ(Direction::Receive, association.direction);
     EXPECT_EQ(AssociationOutcome::Released, association.outcome);
@@ -462,33 +436,7 @@ namespace OrthancPerf
     EXPECT_FALSE(association.connect);
     EXPECT_EQ(milliseconds(50), association.length);
     EXPECT_EQ(1U, association.instances);
-    EXPECT_TRUE(journal_.instances.empty());
     EXPECT_EQ("", GetCallingTitle());
-  }
-
-  TEST_F(ExchangesTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
-  {
-    for (const char type : {'\0', '\5', '\7'})  // nothing more, A-RELEASE-RQ, A-ABORT
-    {
-      Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-      Read(*connection, MakeAssociateRequest("ORTHANC", "STRANGER"), 1);
-      Write(*connection, MakePdu(3, std::string(4, '\0')), 2);
-      Read(*connection, type == '\0' ? "" : MakePdu(type, std::string(4, '\0')), 3);
-      EXPECT_FALSE(IsAccepted());
-      tracker_.OnClosing(*connection, At(4));
-      EXPECT_FALSE(Drain().associations.back().isAccepted);
-    }
-  }
-
-  TEST_F(ExchangesTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 10);
-    tracker_.OnClosing(connection, At(20));
-
-    ASSERT_EQ(1U, Drain().associations.size());
-    EXPECT_EQ(AssociationOutcome::Lost, journal_.associations[0].outcome);
-    EXPECT_EQ(0U, journal_.associations[0].instances);
   }
 
   TEST(Exchanges, WhatAThreadReadForAnEarlierTrackerIsNoMessageOfThisOne)
@@ -496,7 +444,7 @@ namespace OrthancPerf
     // As when Orthanc loads its plugins anew; the same memory, as it may be
     auto tracker = std::make_unique<ConnectionTracker>();
     tracker->places = {4242, 0};
-    Connection* connection = tracker->OnAccepted(5, 4242, MakeAddress(1), TimePoint());
+    Connection* connection = tracker->OnAccepted(5, 4242, {}, TimePoint());
     const std::uint8_t byte = 4;
     tracker->OnRead(*connection, &byte, 1, TimePoint());
     EXPECT_TRUE(tracker->GetCurrentMessage().has_value());
@@ -504,16 +452,6 @@ namespace OrthancPerf
     tracker.reset();
     tracker = std::make_unique<ConnectionTracker>();
     EXPECT_FALSE(tracker->GetCurrentMessage().has_value());
-  }
-
-  TEST_F(ExchangesTest, AConnectionThatAsksForNothingIsIncomplete)
-  {
-    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-    tracker_.OnClosing(*connection, At(9));
-    ASSERT_EQ(1U, Drain().associations.size());
-    EXPECT_EQ(AssociationOutcome::Incomplete, journal_.associations.front().outcome);
-    EXPECT_EQ("", journal_.associations.front().peer.name);
-    EXPECT_FALSE(journal_.associations.front().setup);
   }
 
   TEST_F(ExchangesTest, WhatOrthancSendsHasItsOwnPhases)
@@ -531,20 +469,16 @@ namespace OrthancPerf
     Read(connection, response.substr(0, 12), 1071);
     tracker_.OnWaited(connection, At(1071), At(1111));
     Read(connection, response.substr(12), 1111);
-    tracker_.OnClosing(connection, At(1120));
 
-    ASSERT_EQ(2U, Drain().instances.size());
-    const FinishedInstance& first = journal_.instances[0];
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ("PACS", first.peer.name);
-    EXPECT_EQ("idle 4, connect 5, associate 1000, send 3, wait 8 = 1016", ToText(first.phases));
-    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
-
-    const FinishedInstance& second = journal_.instances[1];
-    EXPECT_EQ("idle 10, send 0, wait 80 = 80", ToText(second.phases));
-    EXPECT_EQ(1U, second.stalls);
-    EXPECT_EQ(milliseconds(40), second.stallTime);
+    const std::vector<FinishedInstance> sent = Close(connection, 1120);
+    ASSERT_EQ(2U, sent.size());
+    EXPECT_EQ(
+        "send stored, PACS 10.0.0.1: idle 4, connect 5, associate 1000, send 3, wait 8 = 1016",
+        ToText(sent[0]));
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), sent[0].size);
+    EXPECT_EQ("send stored, PACS 10.0.0.1: idle 10, send 0, wait 80 = 80, 1 stalled",
+              ToText(sent[1]));
+    EXPECT_EQ(milliseconds(40), sent[1].stallTime);
 
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
@@ -552,56 +486,67 @@ namespace OrthancPerf
     EXPECT_FALSE(tracker_.GetCurrentMessage());
   }
 
-  TEST_F(ExchangesTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
+  // Asked for by Orthanc, or by the peer with a C-GET; a C-CANCEL-RQ is no answer
+  TEST_F(ExchangesTest, WhatIsSentIsStoredOnlyIfTheReceiverSaysSo)
   {
-    Connection& connection = Connect();
-
-    for (const std::uint16_t status : {0x0000, 0xb007, 0x0111, 0xa700, 0xc123, 0x0122, 0x0999})
+    const std::string stored = MakeStoreResponse(0);
+    const std::string full = MakeStoreResponse(0xa700);
+    const std::string cancel = MakeDimseCommand(0x0fff);
+    const std::string outOfResources = "the receiver answered 0xA700: out of resources";
+    const std::string closed = "the connection was closed before the response";
+    const struct
     {
-      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-      Write(connection, MakeDataSet(5000), 1011);
-      Read(connection, MakeStoreResponse(status), 1020);
+      std::vector<std::string> answers;
+      std::string reason;
+    } cases[] = {
+        {{stored}, ""},
+        {{MakeStoreResponse(0xb007)}, ""},
+        {{MakeStoreResponse(0x0111)}, ""},
+        {{MakeStoreResponse(0xc123)},
+         "the receiver answered 0xC123: the receiver cannot understand it"},
+        {{MakeStoreResponse(0x0122)}, "the receiver answered 0x0122: SOP class not supported"},
+        {{MakeStoreResponse(0x0999)}, "the receiver answered 0x0999"},
+        {{full}, outOfResources},
+        {{cancel, stored}, ""},
+        {{cancel, full}, outOfResources},
+        {{cancel}, closed},
+        {{ABORT}, "the association was aborted before the response"},
+        {{RELEASE}, "the receiver sent no response"},
+        {{}, closed}};
+
+    for (const bool isAskedFor : {false, true})
+    {
+      for (const auto& one : cases)
+      {
+        Connection& connection = isAskedFor ? AnswerCGet() : Connect();
+
+        if (!isAskedFor)
+        {
+          Store(connection, MakeStoreRequest("1.2.3.4"), 1010);
+        }
+
+        for (const std::string& answer : one.answers)
+        {
+          Read(connection, answer, 1083);
+        }
+
+        if (isAskedFor)
+        {
+          connection.isPeerGone = true;
+          Write(connection, ABORT, 1090);
+        }
+
+        const std::vector<FinishedInstance> sent = Close(connection, 1100);
+        ASSERT_EQ(1U, sent.size());
+        EXPECT_EQ(one.reason, sent[0].reason);
+        EXPECT_EQ(one.reason.empty() ? Outcome::Stored : Outcome::Failed, sent[0].outcome);
+        EXPECT_EQ(milliseconds(isAskedFor ? 3 : 1), sent[0].phases.Get(Phase::Send));
+        const bool isAnswered =
+            one.reason.empty() || one.reason.find("answered") != std::string::npos;
+        EXPECT_EQ(isAnswered, sent[0].phases.Get(Phase::Wait).has_value()) << one.reason;
+        EXPECT_EQ(1U, journal_.associations.back().instances);
+      }
     }
-
-    tracker_.OnClosing(connection, At(1080));
-    std::vector<std::string> reasons;
-
-    for (const FinishedInstance& instance : Drain().instances)
-    {
-      EXPECT_EQ(instance.reason.empty() ? Outcome::Stored : Outcome::Failed, instance.outcome);
-      reasons.push_back(instance.reason);
-    }
-
-    const std::vector<std::string> expected = {
-        "",
-        "",
-        "",
-        "the receiver answered 0xA700: out of resources",
-        "the receiver answered 0xC123: the receiver cannot understand it",
-        "the receiver answered 0x0122: SOP class not supported",
-        "the receiver answered 0x0999"};
-    EXPECT_EQ(expected, reasons);
-  }
-
-  TEST_F(ExchangesTest, WhatIsNotAnsweredHasFailed)
-  {
-    const auto send = [this](const std::string& answer)
-    {
-      Connection& connection = Connect();
-      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-      Read(connection, answer, 1020);
-      tracker_.OnClosing(connection, At(1080));
-      const FinishedInstance sent = Drain().instances.back();
-      EXPECT_EQ(Outcome::Failed, sent.outcome);
-      EXPECT_FALSE(sent.phases.Get(Phase::Wait));
-      return sent.reason;
-    };
-
-    EXPECT_EQ("the association was aborted before the response",
-              send(MakePdu(7, std::string(4, '\0'))));
-    EXPECT_EQ("the receiver sent no response", send(MakePdu(5, std::string(4, '\0'))));
-    EXPECT_EQ("the connection was closed before the response", send(""));
-    EXPECT_EQ(3U, journal_.instances.size());
   }
 
   TEST_F(ExchangesTest, WhatAPeerFetchesByCGetIsSentToIt)
@@ -617,130 +562,73 @@ namespace OrthancPerf
     tracker_.OnLetGo(connection, At(126));
     Read(connection, MakeDimseCommand(0x8001), 186);
     Write(connection, MakeDimseCommand(0x8010), 187);  // C-GET-RSP
-    Read(connection, MakePdu(5, std::string(4, '\0')), 190);
-    tracker_.OnClosing(connection, At(200));
+    Read(connection, RELEASE, 190);
 
-    ASSERT_EQ(2U, Drain().instances.size());
-    const FinishedInstance& first = journal_.instances[0];
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ("CT <1>", first.peer.name);
-    EXPECT_EQ("send 3, wait 60 = 63", ToText(first.phases));
-    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
-    EXPECT_EQ(0U, first.stalls);
-
-    EXPECT_EQ(1U, journal_.instances[1].stalls);
-    EXPECT_EQ(milliseconds(40), journal_.instances[1].stallTime);
+    const std::vector<FinishedInstance> sent = Close(connection, 200);
+    ASSERT_EQ(2U, sent.size());
+    EXPECT_EQ("send stored, CT <1> 10.0.0.1: send 3, wait 60 = 63", ToText(sent[0]));
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), sent[0].size);
+    EXPECT_EQ(1U, sent[1].stalls);
+    EXPECT_EQ(milliseconds(40), sent[1].stallTime);
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(2U, journal_.associations.front().instances);
-  }
-
-  TEST_F(ExchangesTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
-  {
-    const auto fetch = [this](const std::string& answer, const std::string& behind = "")
-    {
-      Connection& connection = AnswerCGet();
-
-      if (!answer.empty())
-      {
-        Read(connection, answer, 83);
-      }
-
-      if (!behind.empty())
-      {
-        Read(connection, behind, 84);
-      }
-
-      connection.isPeerGone = true;
-      Write(connection, MakePdu(7, std::string(4, '\0')), 90);
-      tracker_.OnClosing(connection, At(100));
-      const FinishedInstance sent = Drain().instances.back();
-      EXPECT_EQ(milliseconds(3), sent.phases.Get(Phase::Send));
-      EXPECT_EQ(1U, journal_.associations.back().instances);
-      return sent.reason;
-    };
-
-    EXPECT_EQ("", fetch(MakeStoreResponse(0)));
-    EXPECT_EQ("the receiver answered 0xA700: out of resources", fetch(MakeStoreResponse(0xa700)));
-    const std::string cancel = MakeDimseCommand(0x0fff);
-    EXPECT_EQ("", fetch(cancel, MakeStoreResponse(0)));
-    EXPECT_EQ("the receiver answered 0xA700: out of resources",
-              fetch(cancel, MakeStoreResponse(0xa700)));
-    EXPECT_EQ("the connection was closed before the response", fetch(cancel));
-    EXPECT_EQ("the association was aborted before the response",
-              fetch(MakePdu(7, std::string(4, '\0'))));
-    EXPECT_EQ("the receiver sent no response", fetch(MakePdu(5, std::string(4, '\0'))));
-    EXPECT_EQ("the connection was closed before the response", fetch(""));
-    EXPECT_EQ(8U, journal_.instances.size());
   }
 
   // Orthanc has lost patience, and goes on
   TEST_F(ExchangesTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
   {
-    Connection& fetched = AnswerCGet();
-    Write(fetched, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
-    Write(fetched, MakeStoreRequest("1.2.3.5"), 1024);
-    Write(fetched, MakeDataSet(5000), 1025);
-    Read(fetched, MakeStoreResponse(0), 1030);
-    Write(fetched, MakeDimseCommand(0x8010), 1031);
-    tracker_.OnClosing(fetched, At(1040));
-    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
-    EXPECT_EQ(2U, journal_.associations.front().instances);
+    const std::string second = MakeStoreRequest("1.2.3.5");
 
-    journal_.instances.clear();
-    Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
-    Write(connection, MakeDataSet(5000), 1011);
-    Write(connection, MakeStoreRequest("1.2.3.5"), 2010);
-    Write(connection, MakeDataSet(4000), 2011);
-    Read(connection, MakeStoreResponse(0), 2020);
-    tracker_.OnClosing(connection, At(2080));
-    ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
-    EXPECT_EQ(MakeStoreRequest("1.2.3.5").size() + MakeDataSet(4000).size(),
-              journal_.instances[1].size);
+    for (const bool isAskedFor : {false, true})
+    {
+      Connection& connection = isAskedFor ? AnswerCGet() : Connect();
+
+      if (isAskedFor)
+      {
+        Write(connection, MakeDimseCommand(0x8010), 2009);  // C-GET-RSP, pending
+      }
+      else
+      {
+        Store(connection, MakeStoreRequest("1.2.3.4"), 1010);
+      }
+
+      Store(connection, second, 2010);
+      Read(connection, MakeStoreResponse(0), 2020);
+      const std::vector<FinishedInstance> sent = Close(connection, 2080);
+      ASSERT_EQ(2U, sent.size());
+      EXPECT_EQ("the receiver sent no response", sent[0].reason);
+      EXPECT_EQ(Outcome::Stored, sent[1].outcome);
+      EXPECT_EQ(second.size() + MakeDataSet(5000).size(), sent[1].size);
+      EXPECT_EQ(2U, journal_.associations.back().instances);
+    }
   }
 
   // As DCMTK takes it: it waits for that of the second
   TEST_F(ExchangesTest, ALateAnswerIsNotThatOfTheNextInstance)
   {
     Connection& connection = Connect();
-    Write(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
-    Write(connection, MakeDataSet(5000), 1011);
-    Write(connection, MakeStoreRequest("1.2.3.5", 8), 2010);
-    Write(connection, MakeDataSet(4000), 2011);
+    Store(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
+    Store(connection, MakeStoreRequest("1.2.3.5", 8), 2010);
     Read(connection, MakeStoreResponse(0xa700, 7), 2020);
-    Write(connection, MakeStoreRequest("1.2.3.6", 9), 2030);
-    Write(connection, MakeDataSet(4000), 2031);
+    Store(connection, MakeStoreRequest("1.2.3.6", 9), 2030);
     Read(connection, MakeStoreResponse(0, 9), 2040);
-    tracker_.OnClosing(connection, At(2080));
 
-    ASSERT_EQ(3U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Failed, journal_.instances[1].outcome);
-    EXPECT_FALSE(journal_.instances[1].phases.Get(Phase::Wait));
-    EXPECT_EQ(Outcome::Stored, journal_.instances[2].outcome);
-  }
-
-  TEST_F(ExchangesTest, ACommandThatASmallPduDividesIsOne)
-  {
-    Connection& connection = Connect();
-    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
-    Write(connection, first, 1010);
-    Write(connection, second, 1011);
-    Write(connection, MakeDataSet(5000), 1012);
-    Read(connection, MakeStoreResponse(0), 1020);
-    tracker_.OnClosing(connection, At(1080));
-
-    ASSERT_EQ(1U, Drain().instances.size());
-    EXPECT_EQ(Outcome::Stored, journal_.instances.front().outcome);
+    const std::vector<FinishedInstance> sent = Close(connection, 2080);
+    ASSERT_EQ(3U, sent.size());
+    EXPECT_EQ(Outcome::Failed, sent[1].outcome);
+    EXPECT_FALSE(sent[1].phases.Get(Phase::Wait));
+    EXPECT_EQ(Outcome::Stored, sent[2].outcome);
   }
 
   TEST_F(ExchangesTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
   {
-    tracker_.OnClosing(Accept(), At(50));
+    Close(Accept(), 50);
+    EXPECT_TRUE(tracker_.ListOpen(At(50)).empty());
     Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(60));
     Read(*connection, "x", 61);
     EXPECT_EQ("", tracker_.GetCurrentMessage()->peer.name);
     EXPECT_FALSE(tracker_.GetCurrentMessage()->idle);
+    EXPECT_EQ(1U, tracker_.ListOpen(At(61)).at(0).bytesReceived);
   }
 
   TEST_F(ExchangesTest, UnderTlsALargeAssociateRequestIsNoInstance)
@@ -758,13 +646,12 @@ namespace OrthancPerf
     Read(*connection, MakeTlsRecord(23, 4000), 16);
     Write(*connection, MakeTlsRecord(23, 5000), 20);
     Read(*connection, MakeTlsRecord(23, 150), 27);
-    tracker_.OnClosing(*connection, At(30));
 
-    ASSERT_EQ(1U, Drain().instances.size());
-    const FinishedInstance& instance = journal_.instances.front();
-    EXPECT_EQ("idle 4, connect 1, associate 10, send 0, wait 7 = 18", ToText(instance.phases));
-    EXPECT_EQ("10.0.0.1", instance.peer.name);
-
+    const std::vector<FinishedInstance> sent = Close(*connection, 30);
+    ASSERT_EQ(1U, sent.size());
+    EXPECT_EQ(
+        "send stored, 10.0.0.1 10.0.0.1: idle 4, connect 1, associate 10, send 0, wait 7 = 18",
+        ToText(sent[0]));
     ASSERT_EQ(1U, journal_.associations.size());
     EXPECT_EQ(AssociationOutcome::Encrypted, journal_.associations.front().outcome);
     EXPECT_EQ(milliseconds(16), journal_.associations.front().setup);
@@ -774,50 +661,33 @@ namespace OrthancPerf
 
   // Anyone may send a ClientHello, also to a port without TLS. Nobody claims what its sender broke
   // off. What ends it looks like an answer: an A-ABORT.
-  TEST_F(ExchangesTest, UnderTlsAnAssociationIsAcceptedAndHasAnInstanceOnceThatIsClaimed)
+  TEST_F(ExchangesTest, UnderTlsAnAssociationHasAnInstanceOnceThatIsClaimedAndTheTitleThatIsTold)
   {
     for (const bool isClaimed : {false, true})
     {
       Connection& connection = ReceiveUnderTls();
+      EXPECT_EQ("", GetCallingTitle());
+      const std::string title = isClaimed ? "CT_ROOM_1" : "";
 
       if (isClaimed)
       {
         tracker_.ClaimMessage();
+        tracker_.NameRequestor(title);
+        EXPECT_EQ(title, tracker_.GetCurrentMessage()->peer.name);
       }
 
-      EXPECT_EQ(isClaimed, IsAccepted());
+      EXPECT_EQ(isClaimed, tracker_.ListOpen(At(5)).at(0).isAccepted);
+      EXPECT_EQ(title, GetCallingTitle());
       Write(connection, MakeTlsRecord(23, 120), 6);
-      tracker_.OnClosing(connection, At(7));
-      EXPECT_EQ(isClaimed, Drain().associations.back().isAccepted);
-      EXPECT_EQ(isClaimed ? 1U : 0U, journal_.associations.back().instances);
+      Close(connection, 7);
+      const FinishedAssociation& association = journal_.associations.back();
+      EXPECT_EQ(isClaimed, association.isAccepted);
+      EXPECT_EQ(isClaimed ? 1U : 0U, association.instances);
+      EXPECT_EQ(AssociationOutcome::Encrypted, association.outcome);
+      EXPECT_EQ(isClaimed ? title : "10.0.0.1", association.peer.name);
+      EXPECT_EQ("10.0.0.1", association.peer.address);
+      EXPECT_EQ("", GetCallingTitle());
     }
-  }
-
-  TEST_F(ExchangesTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
-  {
-    Connection& connection = ReceiveUnderTls();
-    EXPECT_EQ("", GetCallingTitle());
-
-    tracker_.NameRequestor("CT_ROOM_1");
-    EXPECT_EQ("CT_ROOM_1", GetCallingTitle());
-    EXPECT_EQ("CT_ROOM_1", tracker_.GetCurrentMessage()->peer.name);
-
-    Write(connection, MakeTlsRecord(23, 100), 6);
-    tracker_.OnClosing(connection, At(7));
-    Drain();
-    ASSERT_EQ(1U, journal_.associations.size());
-    EXPECT_EQ(AssociationOutcome::Encrypted, journal_.associations.front().outcome);
-    EXPECT_EQ("CT_ROOM_1", journal_.associations.front().peer.name);
-    EXPECT_EQ("10.0.0.1", journal_.associations.front().peer.address);
-    EXPECT_EQ("", GetCallingTitle());
-  }
-
-  TEST_F(ExchangesTest, TheTitleThatWasReadCounts)
-  {
-    Read(Accept(), MakeDimseCommand(1), 40);
-    tracker_.NameRequestor("ANOTHER");
-    EXPECT_EQ("CT <1>", GetCallingTitle());
-    EXPECT_EQ("ORTHANC", tracker_.ListOpen(At(0)).at(0).parties.calledTitle);
   }
 
   namespace
@@ -830,6 +700,11 @@ namespace OrthancPerf
       {
         tracker_.events.SetDestinations(
             {{"cloud", HashHost(MakeAddress(0).ToString()), 8043, false, true}});
+        Call();
+      }
+
+      void Call()
+      {
         connection_ = tracker_.OnConnecting(FD, MakeAddress(8043), At(0));
         tracker_.OnConnected(*connection_, At(5));
       }
@@ -846,17 +721,16 @@ namespace OrthancPerf
         connection_->isAwaited = true;
       }
 
-      AssociationOutcome Close(int at)
+      // How it ended
+      AssociationOutcome End(int at)
       {
-        tracker_.OnClosing(*connection_, At(at));
-        return Drain().associations.at(0).outcome;
+        instances_ = Close(*connection_, at);
+        return journal_.associations.back().outcome;
       }
 
-      Connection* connection_;
+      Connection* connection_ = nullptr;
+      std::vector<FinishedInstance> instances_;  // that were sent
     };
-
-    const std::string UPLOAD = "POST /orthanc/instances HTTP/1.1\r\n\r\n" + std::string(5000, 'x');
-    const std::string OK = "HTTP/1.1 200 OK\r\n\r\n";
   }
 
   TEST_F(PeerTest, GetsInstancesWithTheirPhases)
@@ -866,56 +740,55 @@ namespace OrthancPerf
     Read(*connection_, OK, 20);
     Request(UPLOAD, 30);
     Read(*connection_, "HTTP/1.1 401 Unauthorized\r\n\r\n", 33);
-    EXPECT_EQ(AssociationOutcome::Rejected, Close(40));
+    EXPECT_EQ(AssociationOutcome::Rejected, End(40));
 
-    ASSERT_EQ(2U, journal_.instances.size());
-    const FinishedInstance& first = journal_.instances[0];
-    EXPECT_EQ("cloud", first.peer.name);
-    EXPECT_EQ(Direction::Send, first.direction);
-    EXPECT_EQ(Outcome::Stored, first.outcome);
-    EXPECT_EQ(UPLOAD.size() + 4, first.size);
-    EXPECT_EQ("connect 5, send 2, wait 12 = 19", ToText(first.phases));
-    const FinishedInstance& second = journal_.instances[1];
-    EXPECT_EQ(Outcome::Failed, second.outcome);
-    EXPECT_EQ("the peer answered HTTP status 401", second.reason);
-    EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
+    ASSERT_EQ(2U, instances_.size());
+    EXPECT_EQ("send stored, cloud 10.0.0.1: connect 5, send 2, wait 12 = 19",
+              ToText(instances_[0]));
+    EXPECT_EQ(UPLOAD.size() + 4, instances_[0].size);
+    EXPECT_EQ("send failed, cloud 10.0.0.1: idle 10, send 0, wait 3 = 3; "
+              "the peer answered HTTP status 401",
+              ToText(instances_[1]));
     EXPECT_EQ("cloud", journal_.associations[0].peer.name);
     EXPECT_EQ("HTTP status 401", journal_.associations[0].rejection);
     EXPECT_EQ(2U, journal_.associations[0].instances);
   }
 
-  TEST_F(PeerTest, IsAskedForOtherThingsThatAreNoInstances)
+  TEST_F(PeerTest, AnswersOrNot)
   {
-    Request("GET /system HTTP/1.1\r\n\r\n", 6);
-    Read(*connection_, OK, 9);
-    EXPECT_EQ(AssociationOutcome::Released, Close(10));
-    EXPECT_TRUE(journal_.instances.empty());
-    EXPECT_TRUE(journal_.associations[0].setup.has_value());
-  }
+    const struct
+    {
+      std::string request;
+      std::vector<std::string> answers;
+      bool isGone;
+      AssociationOutcome outcome;
+      std::size_t instances;
+    } cases[] = {
+        {"GET /system HTTP/1.1\r\n\r\n", {OK}, false, AssociationOutcome::Released, 0},
+        {UPLOAD, {"HTTP/1.1 100 Continue\r\n\r\n", OK}, false, AssociationOutcome::Released, 1},
+        {UPLOAD, {}, false, AssociationOutcome::TimedOut, 1},
+        {UPLOAD, {}, true, AssociationOutcome::Lost, 1},
+        {MakeTlsRecord(22, 500), {MakeTlsRecord(21, 2)}, false, AssociationOutcome::TlsFailed, 0},
+        {MakeTlsRecord(22, 500), {}, false, AssociationOutcome::TimedOut, 0}};
 
-  TEST_F(PeerTest, SendsInterimResponses)
-  {
-    Request("POST /instances HTTP/1.1\r\n\r\n", 6);
-    Read(*connection_, "HTTP/1.1 100 Continue\r\n\r\n", 7);
-    Write(*connection_, std::string(5000, 'x'), 8);
-    Read(*connection_, OK, 9);
-    EXPECT_EQ(AssociationOutcome::Released, Close(10));
-    EXPECT_EQ(1U, journal_.instances.size());
-  }
+    for (const auto& one : cases)
+    {
+      SCOPED_TRACE(one.request.substr(0, 30));
+      Call();
+      Request(one.request, 6);
 
-  TEST_F(PeerTest, DoesNotAnswer)
-  {
-    Request(UPLOAD, 6);
-    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
-    EXPECT_EQ(Outcome::Failed, journal_.instances.at(0).outcome);
-    EXPECT_FALSE(journal_.associations[0].setup.has_value());
-  }
+      for (const std::string& answer : one.answers)
+      {
+        Write(*connection_, "rest", 7);
+        Read(*connection_, answer, 8);
+      }
 
-  TEST_F(PeerTest, ClosesTheConnection)
-  {
-    Request(UPLOAD, 6);
-    connection_->isPeerGone = true;
-    EXPECT_EQ(AssociationOutcome::Lost, Close(8));
+      connection_->isPeerGone = one.isGone;
+      EXPECT_EQ(one.outcome, End(1000));
+      ASSERT_EQ(one.instances, instances_.size());
+      const bool isReleased = one.outcome == AssociationOutcome::Released;
+      EXPECT_EQ(isReleased, journal_.associations.back().setup.has_value());
+    }
   }
 
   TEST_F(PeerTest, UnderTlsWritesTicketsWhileOrthancSends)
@@ -932,43 +805,29 @@ namespace OrthancPerf
     Request(MakeTlsRecord(23, 9000), 30);
     Read(*connection_, MakeTlsRecord(23, 500), 40);
     Write(*connection_, MakeTlsRecord(23, 19), 41);  // close_notify
-    EXPECT_EQ(AssociationOutcome::Encrypted, Close(41));
+    EXPECT_EQ(AssociationOutcome::Encrypted, End(41));
 
-    ASSERT_EQ(2U, journal_.instances.size());
-    EXPECT_EQ("idle 2, connect 10, send 2, wait 8 = 20", ToText(journal_.instances[0].phases));
-    EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
-  }
-
-  TEST_F(PeerTest, RejectsTheHandshake)
-  {
-    Request(MakeTlsRecord(22, 500), 6);
-    Read(*connection_, MakeTlsRecord(21, 2), 8);
-    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(9));
-  }
-
-  TEST_F(PeerTest, DoesNotAnswerTheHandshake)
-  {
-    Request(MakeTlsRecord(22, 500), 6);
-    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
+    ASSERT_EQ(2U, instances_.size());
+    EXPECT_EQ("send stored, cloud 10.0.0.1: idle 2, connect 10, send 2, wait 8 = 20",
+              ToText(instances_[0]));
+    EXPECT_EQ(Outcome::Stored, instances_[1].outcome);
   }
 
   // Of a pool: a job has connected, and a thread that stores an instance asks over it
-  TEST_F(PeerTest, HasAPortThatAnObjectStorageHasToo)
+  TEST_F(PeerTest, HasAPortThatOtherServersAndAnObjectStorageHaveToo)
   {
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
     AskedServers::OfThisThread().Begin({true, false}, At(10));
     EXPECT_FALSE(Recognise(*connection_, UPLOAD, 11));
     EXPECT_EQ(ConnectionKind::None, connection_->kind);
-  }
 
-  TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
-  {
+    AskedServers::OfThisThread() = {};
     tracker_.events.SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
+    Call();
     Request(UPLOAD, 6);
     Read(*connection_, OK, 9);
-    tracker_.OnClosing(*connection_, At(10));
-    EXPECT_TRUE(Drain().associations.empty());
-    EXPECT_TRUE(journal_.instances.empty());
+    EXPECT_TRUE(Close(*connection_, 10).empty());
+    EXPECT_TRUE(journal_.associations.empty());
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Tuning/TuningDocument.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <linux/filter.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -14,6 +14,12 @@
 
 namespace OrthancPerf
 {
+  // Sockets as Orthanc makes them: for tests that change one option
+  inline DicomSockets MakeStock()
+  {
+    return GetPresetValues(SocketPreset::Stock).value();
+  }
+
   // A TCP connection over loopback: a listening socket, who connected to it, and who accepted
   class TcpPair
   {
@@ -27,7 +33,6 @@ namespace OrthancPerf
     {
       sockaddr_in address = {};
       address.sin_family = AF_INET;
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       socklen_t size = sizeof(address);
       auto* generic = reinterpret_cast<sockaddr*>(&address);
 
@@ -35,6 +40,7 @@ namespace OrthancPerf
       Check(listen(listening_, 128));
       Check(getsockname(listening_, generic, &size));
       port_ = ntohs(address.sin_port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       accept_ = accept;
       Check(connect(client_, generic, size));
     }
@@ -56,6 +62,12 @@ namespace OrthancPerf
     std::uint16_t GetPort() const
     {
       return port_;
+    }
+
+    // As what is asked of it is shown
+    std::string Describe() const
+    {
+      return "127.0.0.1:" + std::to_string(port_);
     }
 
     int GetListening() const
@@ -111,12 +123,13 @@ namespace OrthancPerf
   class ConnectedSocket
   {
   public:
-    explicit ConnectedSocket(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0))
+    explicit ConnectedSocket(std::uint16_t port, in_addr_t host = INADDR_LOOPBACK) :
+      fd_(socket(AF_INET, SOCK_STREAM, 0))
     {
       sockaddr_in address = {};
       address.sin_family = AF_INET;
       address.sin_port = htons(port);
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      address.sin_addr.s_addr = htonl(host);
 
       if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
       {
@@ -140,48 +153,6 @@ namespace OrthancPerf
   private:
     const int fd_;
   };
-
-  // While it lives, long segments to this socket are lost, also those that are sent again
-  class LossOfLongSegments
-  {
-  public:
-    explicit LossOfLongSegments(int fd) : fd_(fd)
-    {
-      // With their headers, of 32 bytes without SACK (RFC 793, RFC 7323)
-      std::array<sock_filter, 4> program = {
-          {BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 200, 0, 1),
-           BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 0xffffffff)}};
-      const sock_fprog filter = {program.size(), program.data()};
-
-      if (setsockopt(fd_, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) != 0)
-      {
-        throw std::runtime_error("no filter for a socket");
-      }
-    }
-
-    ~LossOfLongSegments()
-    {
-      const int unused = 0;
-      setsockopt(fd_, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused));
-    }
-
-    LossOfLongSegments(const LossOfLongSegments&) = delete;
-    LossOfLongSegments& operator=(const LossOfLongSegments&) = delete;
-
-  private:
-    const int fd_;
-  };
-
-  // Each piece that is sent is a segment of its own (TCP_NODELAY of tcp(7))
-  inline void SetNoDelay(int fd)
-  {
-    const int on = 1;
-
-    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
-    {
-      throw std::runtime_error("no TCP_NODELAY");
-    }
-  }
 
   inline void SendAll(int fd, const std::string& bytes)
   {

@@ -25,6 +25,21 @@ namespace OrthancPerf
       return TimePoint(std::chrono::milliseconds(1000 + ms));
     }
 
+    // 10.0.0.1
+    static PeerAddress MakeAddress(std::uint16_t port)
+    {
+      PeerAddress address;
+      address.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1};
+      address.port = port;
+      return address;
+    }
+
+    // A client of one of its ports, at 0 ms
+    Connection& Open(std::uint16_t port)
+    {
+      return *tracker_.OnAccepted(FD, port, MakeAddress(1234), At(0));
+    }
+
     void Read(Connection& connection, const std::string& bytes, int at)
     {
       tracker_.OnRead(connection, ToBytes(bytes), bytes.size(), At(at));

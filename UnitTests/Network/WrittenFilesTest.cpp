@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/WrittenFiles.h"
 
+#include "Ingest/PhaseText.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    using std::chrono::milliseconds;
-
-    TimePoint At(int time)
-    {
-      return TimePoint(milliseconds(time));
-    }
-  }
+  using std::chrono::milliseconds;
 
   TEST(WrittenFiles, SeveralFilesAreOneStorageFromTheFirstToTheLast)
   {
@@ -33,6 +27,18 @@ namespace OrthancPerf
     EXPECT_EQ(At(11), file->closed);
     EXPECT_EQ(milliseconds(3), file->sync);
     EXPECT_FALSE(files.Take());
+
+    // At once: the latest counts
+    files.Begin();
+    files.OnCreated(5, At(1));
+    files.OnCreated(6, At(2));
+    files.OnClosed(5, At(3));
+    EXPECT_TRUE(files.IsOpen(6));
+    files.OnClosed(6, At(4));
+    const std::optional<StoredFile> latest = files.Take();
+    ASSERT_TRUE(latest);
+    EXPECT_EQ(At(1), latest->created);
+    EXPECT_EQ(At(4), latest->closed);
   }
 
   TEST(WrittenFiles, OthersMayKnowWhetherAllOfThemAreClosed)
@@ -82,22 +88,6 @@ namespace OrthancPerf
     files.Begin();
     files.OnClosed(5, At(4));
     EXPECT_FALSE(files.Take());
-  }
-
-  TEST(WrittenFiles, OfSeveralAtOnceTheLatestCounts)
-  {
-    WrittenFiles files;
-    files.Begin();
-    files.OnCreated(5, At(1));
-    files.OnCreated(6, At(2));
-    files.OnClosed(5, At(3));
-    EXPECT_TRUE(files.IsOpen(6));
-    files.OnClosed(6, At(4));
-
-    const std::optional<StoredFile> file = files.Take();
-    ASSERT_TRUE(file);
-    EXPECT_EQ(At(1), file->created);
-    EXPECT_EQ(At(4), file->closed);
   }
 
   TEST(WrittenFiles, DatabasesAndLogsAreTold)

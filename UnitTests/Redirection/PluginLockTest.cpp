@@ -3,9 +3,9 @@
 
 #include "Redirection/CallerModule.h"
 
-#include <functional>
 #include <future>
 #include <gtest/gtest.h>
+#include <mutex>
 #include <pthread.h>
 #include <stdexcept>
 
@@ -13,64 +13,38 @@ namespace OrthancPerf
 {
   namespace
   {
-    class Mutex
+    // Whether another thread gets it now
+    template <typename Mutex>
+    bool IsFree(Mutex& mutex)
     {
-    public:
-      explicit Mutex(int type)
+      const auto lock = [&mutex]
       {
-        pthread_mutexattr_t attributes;
-        pthread_mutexattr_init(&attributes);
-        pthread_mutexattr_settype(&attributes, type);
-        pthread_mutex_init(&mutex_, &attributes);
-        pthread_mutexattr_destroy(&attributes);
-      }
-
-      ~Mutex()
-      {
-        pthread_mutex_destroy(&mutex_);
-      }
-
-      Mutex(const Mutex&) = delete;
-      Mutex& operator=(const Mutex&) = delete;
-
-      pthread_mutex_t* Get()
-      {
-        return &mutex_;
-      }
-
-      // Whether another thread gets it now
-      bool IsFree()
-      {
-        const auto lock = [this]
-        {
-          const bool isFree = pthread_mutex_trylock(&mutex_) == 0;
-
-          if (isFree)
-          {
-            pthread_mutex_unlock(&mutex_);
-          }
-
-          return isFree;
-        };
-        return std::async(std::launch::async, lock).get();
-      }
-
-    private:
-      pthread_mutex_t mutex_;
-    };
+        return std::unique_lock<Mutex>(mutex, std::try_to_lock).owns_lock();
+      };
+      return std::async(std::launch::async, lock).get();
+    }
 
     // A server that locks through its own module, as Orthanc does
     class PluginLockOfServer : public testing::Test
     {
     protected:
+      template <typename Mutex>
       void Lock(Mutex& mutex)
       {
-        ASSERT_EQ(0, lock_(mutex.Get()));
+        ASSERT_EQ(0, lock_(mutex.native_handle()));
       }
 
+      template <typename Mutex>
       void Unlock(Mutex& mutex)
       {
-        ASSERT_EQ(0, unlock_(mutex.Get()));
+        ASSERT_EQ(0, unlock_(mutex.native_handle()));
+      }
+
+      template <typename Mutex>
+      void Take(Mutex& mutex)
+      {
+        Lock(mutex);
+        Unlock(mutex);
       }
 
       // A service that takes the plugin lock, after a lock of another kind
@@ -79,15 +53,13 @@ namespace OrthancPerf
         return lock.Find(
             [this]
             {
-              Lock(plain);
-              Unlock(plain);
-              Lock(mutex);
-              Unlock(mutex);
+              Take(plain);
+              Take(mutex);
             });
       }
 
-      Mutex plain{PTHREAD_MUTEX_NORMAL};
-      Mutex mutex{PTHREAD_MUTEX_RECURSIVE};
+      std::mutex plain;
+      std::recursive_mutex mutex;
       PluginLock lock;
 
     private:
@@ -106,16 +78,16 @@ namespace OrthancPerf
     try
     {
       const PluginLock::Release release(lock);
-      EXPECT_TRUE(mutex.IsFree());
+      EXPECT_TRUE(IsFree(mutex));
       throw std::runtime_error("no codec");
     }
     catch (const std::runtime_error&)
     {
-      EXPECT_FALSE(mutex.IsFree());
+      EXPECT_FALSE(IsFree(mutex));
     }
 
     Unlock(mutex);
-    EXPECT_TRUE(mutex.IsFree());
+    EXPECT_TRUE(IsFree(mutex));
     EXPECT_EQ(1U, lock.CountReleased());
     EXPECT_EQ(0U, lock.CountKept());
   }
@@ -126,48 +98,43 @@ namespace OrthancPerf
     const auto release = [this]
     {
       const PluginLock::Release released(lock);
-      return mutex.IsFree();
+      return IsFree(mutex);
     };
     EXPECT_TRUE(release());
-    EXPECT_TRUE(mutex.IsFree());
+    EXPECT_TRUE(IsFree(mutex));
     Lock(mutex);
     EXPECT_FALSE(std::async(std::launch::async, release).get());
     Lock(mutex);
     EXPECT_FALSE(release());
     Unlock(mutex);
-    EXPECT_FALSE(mutex.IsFree());
+    EXPECT_FALSE(IsFree(mutex));
     Unlock(mutex);
-    EXPECT_TRUE(mutex.IsFree());
+    EXPECT_TRUE(IsFree(mutex));
     EXPECT_EQ(3U, lock.CountKept());
     EXPECT_EQ(0U, lock.CountReleased());
   }
 
   TEST_F(PluginLockOfServer, IsNotKnownIfTheServiceDoesNotTakeOneRecursiveMutexOnItsThread)
   {
-    const auto take = [this](Mutex& taken)
-    {
-      Lock(taken);
-      Unlock(taken);
-    };
-    Mutex other(PTHREAD_MUTEX_RECURSIVE);
+    std::recursive_mutex other;
     bool isFirst = true;
-    EXPECT_FALSE(lock.Find([&] { take(plain); }));
+    EXPECT_FALSE(lock.Find([&] { Take(plain); }));
     EXPECT_FALSE(lock.IsKnown());
     EXPECT_NE("", lock.GetProblem());
     EXPECT_FALSE(lock.Find(
         [&]
         {
-          take(isFirst ? mutex : other);
+          Take(isFirst ? mutex : other);
           isFirst = false;
         }));
     EXPECT_FALSE(lock.IsKnown());
-    EXPECT_FALSE(lock.Find([&] { std::async(std::launch::async, take, std::ref(mutex)).get(); }));
+    EXPECT_FALSE(lock.Find([&] { std::async(std::launch::async, [&] { Take(mutex); }).get(); }));
 
     Lock(mutex);
 
     {
       const PluginLock::Release release(lock);
-      EXPECT_FALSE(mutex.IsFree());
+      EXPECT_FALSE(IsFree(mutex));
     }
 
     Unlock(mutex);

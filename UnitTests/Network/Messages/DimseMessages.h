@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace OrthancPerf
@@ -74,26 +74,13 @@ namespace OrthancPerf
 
   // As if it did not say which request it answers, or of this one (DICOM PS3.7 section 9.3.1.2)
   inline std::string MakeStoreResponse(std::uint16_t status,
-                                       const std::string& id = MakeMessageId(1))
+                                       std::optional<std::uint16_t> answeredId = {})
   {
     return MakeDimseCommand(0x8001,
                             MakeElement(0x0800, ToLittleEndian16(0x0101)) +
                                 MakeElement(0x0900, ToLittleEndian16(status)),
-                            id);
-  }
-
-  inline std::string MakeStoreResponse(std::uint16_t status, std::uint16_t answeredId)
-  {
-    return MakeStoreResponse(status, MakeElement(0x0120, ToLittleEndian16(answeredId)));
-  }
-
-  // The command set of a PDU in two of them, the first with the Command Field
-  inline std::array<std::string, 2> SplitCommand(const std::string& message)
-  {
-    constexpr std::size_t HEADERS = 12;  // of PDU and fragment
-    const std::string command = message.substr(HEADERS);
-    const std::size_t middle = command.size() / 4 * 3;
-    return {MakeDataPdu(1, command.substr(0, middle)), MakeDataPdu(3, command.substr(middle))};
+                            answeredId ? MakeElement(0x0120, ToLittleEndian16(*answeredId))
+                                       : MakeMessageId(1));
   }
 
   // A P-DATA-TF PDU with a piece of a data set

@@ -3,9 +3,9 @@
    through its own GOT slots. */
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/select.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -40,11 +40,6 @@ EXPORT ssize_t CallerWrite(int fd, const void* buffer, size_t size)
   return write(fd, buffer, size);
 }
 
-EXPORT ssize_t CallerSend(int fd, const void* buffer, size_t size, int flags)
-{
-  return send(fd, buffer, size, flags);
-}
-
 EXPORT int CallerSelect(int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* t)
 {
   return select(count, read, write, except, t);
@@ -60,11 +55,6 @@ EXPORT int CallerSetSockOpt(int fd, int level, int name, const void* value, sock
   return setsockopt(fd, level, name, value, size);
 }
 
-EXPORT int CallerShutdown(int fd, int how)
-{
-  return shutdown(fd, how);
-}
-
 EXPORT int CallerClose(int fd)
 {
   return close(fd);
@@ -75,28 +65,28 @@ EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
   return open(path, flags, mode);
 }
 
-EXPORT off_t CallerSeek(int fd)
+EXPORT long CallerSeek(int fd)
 {
   return lseek(fd, 0, SEEK_CUR);
 }
 
-EXPORT int CallerTruncate(int fd)
+EXPORT long CallerTruncate(int fd)
 {
   return ftruncate(fd, 4096);
 }
 
-EXPORT ssize_t CallerWriteAt(int fd)
+EXPORT long CallerWriteAt(int fd)
 {
   return pwrite(fd, "D", 1, 0);
 }
 
-EXPORT ssize_t CallerWriteAll(int fd)
+EXPORT long CallerWriteAll(int fd)
 {
   struct iovec none = {0, 0};
   return writev(fd, &none, 1);
 }
 
-EXPORT int CallerDuplicate(int fd)
+EXPORT long CallerDuplicate(int fd)
 {
   return dup(fd);
 }
@@ -111,7 +101,7 @@ EXPORT int CallerFclose(FILE* stream)
   return fclose(stream);
 }
 
-EXPORT int CallerSync(int fd)
+EXPORT long CallerSync(int fd)
 {
   return fdatasync(fd);
 }
