@@ -124,7 +124,7 @@ namespace OrthancPerf
          "ingest_budget_waiting 2", "ingest_budget_waits_total 5",
          "ingest_budget_waited_seconds_total 1.5", "ingest_budget_given_up_total 3",
          R"(build_info{orthanc="1.12.7",version="1.2.3"} 1)", "start_time_seconds 1764000000",
-         R"(ingest_in_flight{origin="DicomProtocol"} 3)",
+         R"(ingest_in_flight{origin="DicomProtocol"} 3)", "dropped_events_total 4",
          R"(tuning{setting="Memory.IngestWaitSeconds"} 20)", R"(findings{id="delayed-ack"} 2)"});
   }
 
