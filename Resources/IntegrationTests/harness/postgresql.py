@@ -38,24 +38,15 @@ class PostgreSqlServer:
     """PostgreSQL as a context manager: started on entry, stopped on exit, its data removed.
 
     It listens on `port` of 127.0.0.1 and on a Unix socket in `folder`; everybody there may do
-    anything. With a certificate it offers TLS. `settings` are any of postgresql.conf. `parent`: a
-    folder that everybody may enter, for its data. `disk`: another one for its data alone, which
-    are synced there from their beginning. What it says is in `log`. Between stop() and start() it
-    keeps its data.
+    anything. With a certificate it offers TLS. `parent`: a folder that everybody may enter, for its
+    data. What it says is in `log`. Between stop() and start() it keeps its data.
     """
 
-    def __init__(
-        self,
-        certificate: Certificate | None = None,
-        settings: dict[str, str] | None = None,
-        parent: Path | None = None,
-        disk: Path | None = None,
-    ) -> None:
+    def __init__(self, certificate: Certificate | None = None, parent: Path | None = None) -> None:
         self.port = find_free_port()
         # Not below pytest's folder, which is closed to the server's user
         self.folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-postgresql-", dir=parent))
-        self.data = (disk or self.folder) / "data"
-        self._disk = disk
+        self.data = self.folder / "data"
         self._log_path = self.folder / "postgresql.log"
         self._user = USER if os.geteuid() == 0 else None
         self._identity: dict[str, Any] = {"cwd": self.folder}
@@ -68,7 +59,6 @@ class PostgreSqlServer:
             "port": str(self.port),
             "unix_socket_directories": str(self.folder),
             "shared_buffers": "32MB",
-            **(settings or {}),
         }
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -196,10 +186,8 @@ class PostgreSqlServer:
         if self._user:
             shutil.chown(self.folder, self._user)
             shutil.chown(self.data, self._user)
-        # Small segments: that disk may copy as much each time
-        how = "--wal-segsize=1" if self._disk else "--no-sync"
-        command = [_find_programs() / "initdb", f"--pgdata={self.data}", f"--username={USER}", how]
-        command += ["--auth=trust", "--encoding=UTF8", "--locale=C"]
+        command = [_find_programs() / "initdb", f"--pgdata={self.data}", f"--username={USER}"]
+        command += ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C"]
         run(command, check=True, **self._identity)
         if certificate := self._certificate:
             self._settings["ssl"] = "on"
