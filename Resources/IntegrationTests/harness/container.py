@@ -126,11 +126,12 @@ class ContainerImage:
         mounts: dict[Path, str] | None = None,
         volume: str | None = None,
     ) -> list[str]:
-        """A launcher that starts what the image starts, whatever command follows.
+        """A launcher that starts what the image starts, whatever command follows, below `work`.
 
         As "docker run", with --read-only --tmpfs as orthancteam/orthanc wants it, --user,
         --security-opt seccomp=, with files and folders mounted, and with a new volume.
         """
+        work.mkdir()
         steps = [
             f"mount -t tmpfs tmpfs {shlex.quote(str(work))}",
             f"cd {shlex.quote(str(work))}",
