@@ -12,7 +12,6 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from harness.container import (
     confine,
     find_obstacle,
     list_mount_options,
-    unpack_jodogne,
     unpack_orthancteam,
 )
 from harness.orthanc import OrthancServer, find_free_port
@@ -300,51 +298,28 @@ def test_the_compose_file_runs_orthanc_as_the_image_s_user_with_a_volume_that_is
     assert orthanc["volumes"] == [f"images:{find_volume()}"]
 
 
-def find_root(is_suitable: Callable[[Path], bool]) -> Path:
+def test_jodogne_s_image_gets_what_is_in_the_archive(context: Path, tmp_path: Path) -> None:
+    """Its Orthanc loads every plugin of that folder."""
+    build(DOCKER / "Dockerfile.jodogne", context, tmp_path / "layers")
+    folder = tmp_path / "layers/usr/local/share/orthanc/plugins"
+    assert {path.name for path in folder.iterdir()} == {LIBRARY, *PROGRAMS}
+
+
+def find_root() -> Path:
+    """The first of PERF_ROOTS that has Orthanc, and Python for the image's configurator."""
     for root in map(Path, OTHER_ROOTS):
-        if is_suitable(root):
+        if all((root / path).exists() for path in ("usr/sbin/Orthanc", "usr/bin/python3")):
             return root
-    pytest.skip("PERF_ROOTS has no root file system with such an Orthanc")
-
-
-def has_python(root: Path) -> bool:
-    """Which the image's configurator needs."""
-    return all((root / path).exists() for path in ("usr/sbin/Orthanc", "usr/bin/python3"))
-
-
-def is_new(root: Path) -> bool:
-    """From 1.13.0 on, which jodogne's script needs."""
-    return "--advanced-config" in get_output(["chroot", root, "Orthanc", "--help"])
-
-
-def start_image(
-    start_orthanc: StartOrthanc,
-    launcher: list[str],
-    ports: list[int],
-    environment: dict[str, str] | None = None,
-) -> OrthancServer:
-    server = start_orthanc(
-        launcher=launcher,
-        options={"HttpPort": ports[0]},
-        credentials=("orthanc", "orthanc"),
-        environment=environment,
-    )
-    server.dicom_port = ports[1]
-    return server
+    pytest.skip("PERF_ROOTS has no root file system with Orthanc and Python")
 
 
 @needs_mounts
 @pytest.mark.parametrize(
-    ("way", "limits"),
-    [
-        ("Dockerfile", Limits()),
-        ("Dockerfile", Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE)),
-        ("mount", Limits()),
-    ],
-    ids=["as it comes", "read-only, not root, seccomp", "mounted"],
+    "limits",
+    [Limits(), Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE)],
+    ids=["as it comes", "read-only, not root, seccomp"],
 )
 def test_it_is_at_work_in_orthancteam_s_image(
-    way: str,
     limits: Limits,
     context: Path,
     start_orthanc: StartOrthanc,
@@ -353,13 +328,8 @@ def test_it_is_at_work_in_orthancteam_s_image(
 ) -> None:
     """Without the image's own plugins, which are not here."""
     layers, ports = tmp_path / "layers", [find_free_port(), find_free_port()]
-    image = unpack_orthancteam(need(CONFIGURATOR), find_root(has_python), layers)
-    mounts = {}
-    if way == "Dockerfile":
-        build(DOCKER / "Dockerfile.orthancteam", context, layers)
-    else:
-        plugins = Path("/usr/share/orthanc/plugins")
-        mounts = {context / name: str(plugins / name) for name in [LIBRARY, *PROGRAMS]}
+    image = unpack_orthancteam(need(CONFIGURATOR), find_root(), layers)
+    build(DOCKER / "Dockerfile.orthancteam", context, layers)
     environment = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "GDCM_PLUGIN_ENABLED": "false",
@@ -372,23 +342,13 @@ def test_it_is_at_work_in_orthancteam_s_image(
         # Or else the image wants to write /etc/hostid
         "GENERATE_HOST_ID_IF_MISSING": "false" if limits.read_only else "true",
     }
-    volume = find_volume() if way == "Dockerfile" else None
-    launcher = image.run(tmp_path / "container", limits, mounts, volume)
-    server = start_image(start_orthanc, launcher, ports, environment)
+    server = start_orthanc(
+        launcher=image.run(tmp_path / "container", limits, find_volume()),
+        options={"HttpPort": ports[0]},
+        credentials=("orthanc", "orthanc"),
+        environment=environment,
+    )
+    server.dicom_port = ports[1]
     judge_limits(server, limits)
     assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
     judge_at_work(server, make_series)
-
-
-@needs_mounts
-@pytest.mark.parametrize("way", ["Dockerfile", "mount"])
-def test_it_is_at_work_in_jodogne_s_image(
-    way: str, context: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
-) -> None:
-    layers, ports = tmp_path / "layers", [find_free_port(), find_free_port()]
-    image = unpack_jodogne(need(CLONES / "OrthancDocker"), find_root(is_new), layers, ports)
-    mounts = {context: "/usr/share/orthanc/plugins"} if way == "mount" else {}
-    if way == "Dockerfile":
-        build(DOCKER / "Dockerfile.jodogne", context, layers)
-    launcher = image.run(tmp_path / "container", Limits(), mounts)
-    judge_at_work(start_image(start_orthanc, launcher, ports), make_series)
