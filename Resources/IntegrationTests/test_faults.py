@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import requests
 
 from conftest import AddRow, MakeSeries
 from harness.advice import find, list_kinds
@@ -376,36 +375,3 @@ def test_what_was_acknowledged_outlives(
             with row.attempt():
                 for answer, number in patient.undergo(images, case).items():
                     row.count(answer.value, number)
-
-
-def test_a_tuning_that_cannot_be_saved_is_in_force_and_saved_whole_later(
-    plugin: Path, reliability: AddRow
-) -> None:
-    fault = FullDisk(index=True)
-    if fault.obstacle:
-        pytest.skip(fault.obstacle)
-    row = reliability(
-        "disk of the database full, while the tuning is saved",
-        "What was asked for is in force, or refused and nothing has changed. After a restart the "
-        "old tuning is there, or the new one, whole; and a new one can be saved",
-    )
-    with start(fault, plugin) as server:
-        for number in range(max(TRIES, 1)):
-            with row.attempt():
-                before = put_tuning(server, 30 + number).json()
-                with fault.strike(server):
-                    answer = put_tuning(server, 1000 + number)
-                    now = server.get_json("/perf/tuning")
-                    assert now == (answer.json() if answer.ok else before)
-                    server.stop()  # it can't start on a full disk, with or without the plugin
-                server.start()
-                assert server.get_json("/perf/tuning") in (before, now)
-                after = put_tuning(server, 2000 + number).json()
-                server.restart()
-                assert server.get_json("/perf/tuning") == after
-
-
-def put_tuning(server: OrthancServer, number: int) -> requests.Response:
-    """Two keys of which only both together are what was asked for."""
-    keys = {"KeepAliveSeconds": number, "UserTimeoutSeconds": number}
-    return server.request("PUT", "/perf/tuning", json={"DicomSockets": keys})
