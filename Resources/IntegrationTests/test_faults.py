@@ -211,8 +211,8 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     assert patient.count_more(PEER_INSTANCES, peer=TITLE) == EACH
     reasons = {found["Reason"] for found in patient.list_latest() if "Reason" in found}
     assert all(reason.endswith(STORAGE_FAILED) for reason in reasons), reasons
-    minute = patient.server.get_json("/perf/status")["Windows"][1]["Receive"]
-    assert minute["Outcomes"]["Failed"] >= DURING, minute
+    minutes = patient.server.get_json("/perf/status")["Windows"][2]["Receive"]
+    assert minutes["Outcomes"]["Failed"] >= DURING, minutes
     evidence = find(patient.server, "failed-instances")["Evidence"]
     assert evidence["Reason"].endswith(STORAGE_FAILED)
     assert evidence["Failed"] >= DURING - 1, evidence
