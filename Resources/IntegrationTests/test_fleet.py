@@ -49,7 +49,7 @@ SENDERS = 16
 CHECK = ("prometheus", "figures")
 OPERATOR = ("alice", "a secret")
 
-BEFORE_KILL = 400  # instances that the server has acknowledged
+BEFORE_KILL = 400  # instances that are acknowledged
 
 
 @dataclass
