@@ -9,25 +9,31 @@ the moments of a run, as far as the machine lets it.
 import os
 import random
 import signal
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import product
 from pathlib import Path
 
 import pytest
+import requests
 
 from conftest import AddRow, StartOrthanc
-from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.acknowledged import AcknowledgedLoad, Reachable, StoreCheck
+from harness.haproxy import HaProxyServer
+from harness.load import meanwhile
 from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
 from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.process import count_descriptors, is_running, list_children
-from harness.transcoding import TARGETS, get_syntax, read_stored, transcode
+from harness.reliability import Row
+from harness.transcoding import TARGETS, get_syntax, list_engines, read_stored, transcode
 
 KILLS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = KILLS > 1
+LONG = pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
 
 # Seconds: after the first instances are acknowledged, and between two engine programs' ends
 LATEST_KILL = 0.7
@@ -89,6 +95,57 @@ def check_nothing_left(server: OrthancServer, descriptors: int) -> None:
     assert not status["CallbackFailures"]
 
 
+class TuningLoad:
+    """Someone who changes two keys of the tuning again and again, both by one number."""
+
+    def __init__(self, server: OrthancServer) -> None:
+        self._number = self._acknowledged = 1
+        self._put(server, 1)
+
+    def go_on(self, server: OrthancServer) -> AbstractContextManager[None]:
+        """Until a change is not answered, or refused."""
+
+        def put(is_over: threading.Event) -> None:
+            with suppress(requests.RequestException):
+                while not is_over.is_set():
+                    self._number += 1
+                    self._put(server, self._number)
+                    self._acknowledged = self._number
+
+        return meanwhile(put)
+
+    def wait_for(self, count: int) -> None:
+        count += self._acknowledged
+        assert wait_until(lambda: self._acknowledged >= count, 120), "no change is answered"
+
+    def check(self, server: OrthancServer) -> None:
+        """The latest that was answered is in force, or the one that was on its way."""
+        self._acknowledged = self.look(server)
+
+    def look(self, server: OrthancServer) -> int:
+        """As check(), while changes may go on; the number of the one in force."""
+        least = self._acknowledged
+        tuning = server.get_json("/perf/tuning")
+        number = tuning["DicomSockets"]["UserTimeoutSeconds"] - 1000
+        for section, keys in self._make(number).items():
+            assert tuning[section].items() >= keys.items(), f"half of change {number}: {tuning}"
+        assert least <= number <= self._number, (least, number, self._number)
+        return number
+
+    def _put(self, server: OrthancServer, number: int) -> None:
+        with requests.Session() as session:  # the server's belongs to another thread
+            session.trust_env = False
+            url = f"{server.url}/perf/tuning"
+            session.put(url, json=self._make(number), timeout=60).raise_for_status()
+
+    @staticmethod
+    def _make(number: int) -> dict[str, dict[str, int]]:
+        return {
+            "DicomSockets": {"UserTimeoutSeconds": 1000 + number},
+            "IngestTranscoding": {"LossyQuality": 1 + number % 100},
+        }
+
+
 @pytest.fixture
 def index(request: pytest.FixtureRequest) -> Iterator[PostgreSqlServer | None]:
     """What has Orthanc's index; None: its own SQLite."""
@@ -111,20 +168,19 @@ def test_orthanc_killed(
 ) -> None:
     row = reliability(
         name_row("Orthanc killed", *["index in PostgreSQL"] * bool(index), engine=engine),
-        f"{KEPT}; the tuning changed last is in force; counters begin at zero, and say so; no "
-        "engine's program stays",
+        f"{KEPT}; the tuning changed last is in force, as a whole; counters begin at zero, and say "
+        "so; no engine's program stays",
     )
     server = start_orthanc(
         plugins=[plugin, *[POSTGRESQL_PLUGIN] * bool(index), DICOMWEB_PLUGIN],
         options=DICOM_OPTIONS | (index.get_options() if index else {}),
     )
     transcode(server, engine)
-    images, store = NumberedImages(), StoreCheck()
-    for number in range(1, KILLS + 1):
+    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
+    for _ in range(KILLS):
         with row.attempt():
-            with AcknowledgedLoad(server, images) as load:
+            with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
                 load.wait_for(3)
-                tuning = server.tune(DicomSockets={"UserTimeoutSeconds": number})
                 time.sleep(moments.uniform(0, LATEST_KILL))
                 programs = list_children(server.pid)
                 killed_at = time.time()
@@ -133,7 +189,7 @@ def test_orthanc_killed(
             server.start()
             assert scrape(server).sum(INSTANCES) == 0
             assert scrape(server).sum(PREFIX + "start_time_seconds") > killed_at
-            assert server.get_json("/perf/tuning") == tuning
+            tuning.check(server)
             store.check(server, load.acknowledged)
             row.count("instances acknowledged", len(load.acknowledged))
     assert bool(store.compressed) == bool(engine)
@@ -165,6 +221,30 @@ def test_an_engine_program_killed(
     check_nothing_left(server, descriptors)
 
 
+def kill_again_and_again(
+    server: OrthancServer,
+    reached: Reachable,
+    kill: Callable[[], object],
+    row: Row,
+    moments: random.Random,
+    store: StoreCheck,
+) -> None:
+    """What is between the senders and the store, or behind Orthanc, which stores on."""
+    images, descriptors = NumberedImages(), count_own_descriptors(server)
+    for _ in range(KILLS):
+        with row.attempt():
+            with AcknowledgedLoad(reached, images) as load:
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                kill()
+                load.wait_for(3)
+            store.check(server, load.acknowledged)
+            check_nothing_left(server, descriptors)
+            row.count("instances acknowledged", len(load.acknowledged))
+    if store.without_file:
+        row.count("refused and listed, without their file", len(store.without_file))
+
+
 @pytest.mark.parametrize(
     ("victim", "engine"),
     list(product(["server", "connection"], ENGINES)) if IS_LONG else [("server", "native")],
@@ -191,21 +271,85 @@ def test_postgresql_killed(
         options=DICOM_OPTIONS | index.get_options(),
     )
     transcode(server, engine)
-    images, descriptors = NumberedImages(), count_own_descriptors(server)
+
+    def kill() -> None:
+        if victim == "server":
+            index.kill()
+            index.start()
+        else:
+            assert kill_a_child(index.pid, moments)
+
+    kill_again_and_again(server, server, kill, row, moments, store)
+    assert bool(store.compressed) == bool(engine)
+
+
+@LONG
+@pytest.mark.parametrize("index", ["PostgreSQL"], indirect=True)
+def test_postgresql_killed_while_the_tuning_is_changed(
+    index: PostgreSqlServer,  # which ends after Orthanc
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+) -> None:
+    """A change that finds no database is in force, and saved with the next one."""
+    row = reliability(
+        "PostgreSQL killed, while the tuning is changed and images are stored",
+        f"{KEPT}; the tuning answers while PostgreSQL is gone; the one changed last is in force, "
+        "as a whole, and once changes were answered after PostgreSQL was back, still is when "
+        "Orthanc is killed, too",
+    )
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | index.get_options(),
+    )
+    list_engines(server)
+    images, store = NumberedImages(), StoreCheck(loses_database=True)
+    tuning = TuningLoad(server)
     for _ in range(KILLS):
         with row.attempt():
-            with AcknowledgedLoad(server, images) as load:
+            with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
                 load.wait_for(3)
                 time.sleep(moments.uniform(0, LATEST_KILL))
-                if victim == "server":
-                    index.kill()
-                    index.start()
-                else:
-                    assert kill_a_child(index.pid, moments)
-                load.wait_for(3)
+                index.kill()
+                tuning.look(server)
+                index.start()
+                tuning.look(server)
+                tuning.wait_for(2)  # the first may have met the end of its connection
+            tuning.check(server)
+            unsaved = server.log.count("could not be saved")
+            server.kill()
+            server.start()
+            tuning.check(server)
             store.check(server, load.acknowledged)
-            check_nothing_left(server, descriptors)
             row.count("instances acknowledged", len(load.acknowledged))
+            row.count("changes saved with the next one only", unsaved)
     if store.without_file:
         row.count("refused and listed, without their file", len(store.without_file))
+
+
+@LONG
+@pytest.mark.parametrize("engine", ENGINES)
+def test_haproxy_killed(
+    start_orthanc: StartOrthanc,
+    tmp_path: Path,
+    moments: random.Random,
+    reliability: AddRow,
+    engine: str,
+) -> None:
+    row = reliability(
+        name_row("HAProxy killed", engine=engine),
+        f"{KEPT}; through a new HAProxy, Orthanc stores on; no descriptor and no instance in "
+        "flight is left of the connections that broke",
+    )
+    server = start_orthanc(options=DICOM_OPTIONS)
+    transcode(server, engine)
+    store = StoreCheck()
+    with HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks")) as haproxy:
+
+        def kill() -> None:
+            haproxy.kill()
+            haproxy.start()
+
+        kill_again_and_again(server, haproxy, kill, row, moments, store)
     assert bool(store.compressed) == bool(engine)
