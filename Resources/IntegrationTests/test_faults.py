@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Full, read-only, gone: what breaks under Orthanc, and comes back while it runs.
+"""Full, slow, read-only, gone: what breaks under Orthanc, with the plugin and without it.
 
 One server meets the same fault again and again. Each time images are sent before, during and after
 it, and afterwards the same is asked: is all that was acknowledged there, is /perf right, and is
@@ -7,42 +7,74 @@ nothing left behind?
 """
 
 import os
-import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import requests
 
 from conftest import AddRow, MakeSeries
 from harness.advice import find, list_kinds
 from harness.faults import (
+    SLOW_PEERS,
+    TIMEOUTS,
+    BadNetwork,
+    ClockSetBack,
     Fault,
     FullDisk,
     HangingFolder,
     LostDatabase,
+    LostFolder,
+    NoAddressSpace,
     NoDescriptor,
+    NoMemory,
+    NoProcess,
     ReadOnlyDisk,
+    SilentPeers,
+    SlowPeers,
 )
 from harness.images import Image
 from harness.ledger import C_STORE, STOW, TITLE, UPLOAD, Answer, Ledger
-from harness.metrics import IN_FLIGHT, INSTANCES, PEER_INSTANCES, PREFIX, scrape, wait_until
+from harness.metrics import (
+    ASSOCIATIONS,
+    IN_FLIGHT,
+    INSTANCES,
+    PEER_INSTANCES,
+    PREFIX,
+    Metrics,
+    scrape,
+    wait_until,
+)
 from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
 from harness.process import count_descriptors, get_resident_bytes
-from harness.transcoding import JPEG_LOSSLESS_SV1, list_engines, tune
+from harness.transcoding import (
+    JPEG_LOSSLESS_SV1,
+    list_engines,
+    list_transcodings,
+    read,
+    tune,
+    write,
+)
+from harness.tuning import tune_sockets
+
+ENDED = "times Orthanc was ended"
+ACKNOWLEDGED = Answer.ACKNOWLEDGED.value
 
 OPEN = PREFIX + "associations_open"
+STARTED = PREFIX + "start_time_seconds"
 TRANSCODED = PREFIX + "transcode_total"
 
-# "run-tests.sh --long" tries each so often
+# "run-tests.sh --long" tries each so often, by turns with an Orthanc without the plugin
 TRIES = int(os.environ.get("PERF_FAULTS", "0"))
 
 BEFORE, DURING = 2, 6
-WAYS = [STOW, C_STORE, UPLOAD]  # by turns
+ORIGINS = ("DicomProtocol", "RestApi", "Plugins")
+WAYS = [STOW, C_STORE, UPLOAD]  # by turns; the last two images are sent by the latter
 EACH = DURING // len(WAYS)
 
 PATIENCE = 120.0  # of a client, seconds
@@ -53,9 +85,6 @@ PATIENCE = 120.0  # of a client, seconds
 ANSWER_SECONDS = 30
 
 GIVEN_UP_SECONDS = 65
-
-# Seconds for which senders wait in vain once /perf has all images; their last bytes, too, come then
-UNANSWERED = 10.0
 
 # What no fault here is to be taken for: senders are on this machine, and few, and nothing is sent
 # to anybody. Not in it is what may be true of a busy machine: waits and pauses of any length, and
@@ -78,42 +107,55 @@ TOLERATED_BYTES = 384 << 20
 class Patient:
     """A server that meets a fault, and what is known of it from before."""
 
-    def __init__(self, server: OrthancServer, fault: Fault) -> None:
+    def __init__(self, server: OrthancServer, fault: Fault, has_plugin: bool) -> None:
         self.server = server
+        self.has_plugin = has_plugin
         self.fault = fault
         self.waited = 0.0  # seconds that all images of the latest fault have at least waited
         self.began = 0.0  # the latest fault, by time.monotonic()
-        self._before = scrape(server)  # the latest fault
-        self._is_first = True
+        self._measured = 0  # the process that has met its first fault, and was measured after it
+        self._before = Metrics("")  # the latest fault
 
-    def undergo(self, images: list[Image], case: "Case") -> Counter[Answer]:
-        """What clients saw during the fault."""
+    def undergo(self, images: list[Image], case: "Case") -> Counter[str]:
+        """What clients saw during the fault, by numbers, and whether it has ended Orthanc."""
         ledger = Ledger(WAYS)
         before = ledger.send(self.server, images[:BEFORE], PATIENCE)
         assert before == {Answer.ACKNOWLEDGED: BEFORE}, f"{before}\n{self.server.log}"
-        assert wait_until(lambda: scrape(self.server).sum(IN_FLIGHT) == 0)
-        self._before = scrape(self.server)
-        if self._is_first:
+        if self._measured != self.server.pid:
             self._held = self._measure()
+        if self.has_plugin:
+            assert wait_until(lambda: scrape(self.server).sum(IN_FLIGHT) == 0)
+            self._before = scrape(self.server)
 
         self.began = time.monotonic()
         with self.fault.strike(self.server):
             answers = self._send(ledger, images[BEFORE:], case)
-            case.look(self, answers)
-        assert self.server.is_running(), self.server.log
+            if self.has_plugin:
+                case.look(self, answers)
+        if self.fault.may_end:
+            wait_until(lambda: not self.server.is_running(), 2)
+        survived = self.server.is_running()
+        if not survived:
+            self.server.start()
 
         assert wait_until(lambda: not ledger.find_lost(self.server)), (
             f"acknowledged, and lost: {ledger.find_lost(self.server)}\n{self.server.log}"
         )
-        self._check_settled(answers)
-        if case.is_answered_late:
-            look_at_what_waited(self)
+        if self.has_plugin and survived:
+            self._check_settled(answers)
+            case.after(self, answers)
+        elif self.has_plugin:
+            assert scrape(self.server).sum(INSTANCES) == 0
+            assert scrape(self.server).sum(STARTED) > self._before.sum(STARTED)
         self._check_recovered(ledger, images)
-        self._check_nothing_left()
-        findings = list_kinds(self.server)
-        assert not findings & (UNTRUE | {"stuck-instances"}), findings
+        if survived:
+            self._check_nothing_left()
+        if self.has_plugin:
+            findings = list_kinds(self.server)
+            assert not findings & (UNTRUE | {"stuck-instances"}), findings
         self.server.delete_all()
-        return answers
+        seen = Counter({answer.value: number for answer, number in answers.items()})
+        return seen if survived else seen + Counter([ENDED])
 
     def count(self, outcome: str, **labels: str) -> int:
         """Instances with this outcome since the fault began."""
@@ -128,9 +170,10 @@ class Patient:
 
     def _send(self, ledger: Ledger, images: list[Image], case: "Case") -> Counter[Answer]:
         """Where senders wait in vain, they give up once /perf has shown for a while that all their
-        images have arrived."""
-        if not case.is_in_vain:
-            return ledger.send(self.server, images, case.patience)
+        images have arrived. Without the plugin nobody can say that, and nothing asks for it."""
+        place = self.fault.place
+        if not (case.is_in_vain and self.has_plugin):
+            return ledger.send(self.server, images, case.patience, place)
         arrived: list[float] = []
 
         def is_enough() -> bool:
@@ -138,15 +181,14 @@ class Patient:
             count = now.sum(IN_FLIGHT) + now.sum(INSTANCES) - self._before.sum(INSTANCES)
             if not arrived and count == len(images):
                 arrived.append(time.monotonic())
-            return bool(arrived) and time.monotonic() > arrived[0] + UNANSWERED
+            return bool(arrived) and time.monotonic() > arrived[0] + case.patience
 
-        answers = ledger.send(self.server, images, PATIENCE, is_enough)
+        answers = ledger.send(self.server, images, PATIENCE, place, is_enough)
         self.waited = time.monotonic() - arrived[0] if arrived else 0
         return answers
 
     def _measure(self) -> tuple[int, int]:
-        pid = self.server.pid
-        return count_descriptors(pid), get_resident_bytes(pid)
+        return count_descriptors(self.server.pid), get_resident_bytes(self.server.pid)
 
     def _check_settled(self, answers: Counter[Answer]) -> None:
         """What /perf has counted is what clients were told. Of what they were not told anything,
@@ -176,26 +218,34 @@ class Patient:
         assert self.server.get_json("/statistics")["CountInstances"] == len(images)
 
     def _check_nothing_left(self) -> None:
-        """More than before the first fault; later: than after it. So what is tolerated is not
-        tolerated anew each time."""
-        descriptors, memory = self._held
+        """More than before the first fault of this process; later: than after it. So what is
+        tolerated is not tolerated anew each time."""
+        pid, (descriptors, memory) = self.server.pid, self._held
         most = descriptors + TOLERATED_DESCRIPTORS
-        assert wait_until(lambda: count_descriptors(self.server.pid) <= most), (
-            f"{count_descriptors(self.server.pid)} descriptors, {descriptors} to begin with"
+        assert wait_until(lambda: count_descriptors(pid) <= most), (
+            f"{count_descriptors(pid)} descriptors, {descriptors} to begin with"
         )
-        grown = get_resident_bytes(self.server.pid) - memory
+        grown = get_resident_bytes(pid) - memory
         assert grown < TOLERATED_BYTES, f"{grown / 1e6:.0f} MB more"
-        assert wait_until(lambda: scrape(self.server).sum(OPEN) == 0)
-        assert wait_until(lambda: scrape(self.server).sum(IN_FLIGHT) == 0)
-        status = self.server.get_json("/perf/status")
-        assert not status["CallbackFailures"]
-        assert status["Probe"]["DroppedEvents"] == 0
-        if self._is_first:
+        if self.has_plugin:
+            assert wait_until(lambda: scrape(self.server).sum(OPEN) == 0)
+            assert wait_until(lambda: scrape(self.server).sum(IN_FLIGHT) == 0)
+            status = self.server.get_json("/perf/status")
+            assert not status["CallbackFailures"]
+            assert status["Probe"]["DroppedEvents"] == 0
+        if self._measured != pid:
             self._held = self._measure()
-            self._is_first = False
+            self._measured = pid
+
+
+Look = Callable[[Patient, Counter[Answer]], None]
 
 
 # ---- What /perf says during a fault --------------------------------------------------------------
+
+
+def look_at_nothing(patient: Patient, answers: Counter[Answer]) -> None:
+    """Whether /perf can be asked is chance."""
 
 
 STORAGE_FAILED = "storage full, or storage or database failed"
@@ -205,7 +255,7 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     """None is acknowledged, and /perf says why of each, and whose they were."""
     assert not answers[Answer.ACKNOWLEDGED]
     assert wait_until(lambda: patient.count("failed") == DURING), patient.count("failed")
-    for origin in ("DicomProtocol", "RestApi", "Plugins"):
+    for origin in ORIGINS:
         assert patient.count("failed", origin=origin) == EACH
     assert patient.count_more(PEER_INSTANCES, peer=TITLE) == EACH
     reasons = {found["Reason"] for found in patient.list_latest() if "Reason" in found}
@@ -224,11 +274,17 @@ def look_for_transcoded_failures(patient: Patient, answers: Counter[Answer]) -> 
     assert not patient.server.get_json("/perf/status")["Transcoding"]["Failures"]
 
 
+def look_for_stored(patient: Patient, answers: Counter[Answer]) -> None:
+    assert answers == {Answer.ACKNOWLEDGED: DURING}
+    assert wait_until(lambda: patient.count("stored") == DURING), patient.count("stored")
+    assert patient.count("failed") == 0
+
+
 def look_for_waiting(patient: Patient, answers: Counter[Answer]) -> None:
     """Nothing is acknowledged, and /perf answers, and shows all that waits."""
     assert answers == {Answer.NONE: DURING}
     metrics = scrape(patient.server)
-    for origin in ("DicomProtocol", "RestApi", "Plugins"):
+    for origin in ORIGINS:
         assert metrics.sum(IN_FLIGHT, origin=origin) == EACH
     assert metrics.sum(OPEN, peer=TITLE) == EACH
 
@@ -239,7 +295,7 @@ def look_for_waiting(patient: Patient, answers: Counter[Answer]) -> None:
     assert find_stuck()["Phase"] == "storage"
 
 
-def look_at_what_waited(patient: Patient) -> None:
+def look_at_what_waited(patient: Patient, answers: Counter[Answer]) -> None:
     """Orthanc has stored all, though the senders did not wait; /perf knows how long it took."""
     assert patient.count("stored") == DURING
     durations = [instance["Duration"] for instance in patient.list_latest()]
@@ -247,10 +303,8 @@ def look_at_what_waited(patient: Patient) -> None:
     assert min(durations) >= patient.waited > 0, (durations, patient.waited)
 
 
-def look_past_giving_up(patient: Patient, answers: Counter[Answer]) -> None:
-    """None is acknowledged, and nobody tries any more to reach the database for what was sent; all
-    of /perf answers, and promptly."""
-    time.sleep(max(patient.began + GIVEN_UP_SECONDS - time.monotonic(), 0))
+def look_for_answers(patient: Patient, answers: Counter[Answer]) -> None:
+    """None is acknowledged; all of /perf answers meanwhile, and promptly."""
     assert not answers[Answer.ACKNOWLEDGED]
     assert patient.count("stored") == 0
     for path in ("advice", "history", "instances", "metrics", "peers", "status", "tuning"):
@@ -261,28 +315,103 @@ def look_past_giving_up(patient: Patient, answers: Counter[Answer]) -> None:
     assert wait_until(lambda: bool(named & list_kinds(patient.server)))
 
 
-def look_for_nobody(_: Patient, answers: Counter[Answer]) -> None:
-    """Whether /perf can be asked is chance."""
+def look_past_giving_up(patient: Patient, answers: Counter[Answer]) -> None:
+    """Nobody tries any more to reach the database for what was sent."""
+    time.sleep(max(patient.began + GIVEN_UP_SECONDS - time.monotonic(), 0))
+    look_for_answers(patient, answers)
+
+
+def look_for_nobody(patient: Patient, answers: Counter[Answer]) -> None:
     assert not answers[Answer.ACKNOWLEDGED]
+
+
+def look_for_large_ones(patient: Patient, answers: Counter[Answer]) -> None:
+    """The limit is felt by these two alone, if at all: earlier ones may have left room. Orthanc
+    aborts the association of one; that it refuses the upload of the other, no plugin is told."""
+    acknowledged = answers[Answer.ACKNOWLEDGED]
+    assert acknowledged >= DURING - 2, answers
+    assert wait_until(lambda: patient.count("stored") == acknowledged), patient.count("stored")
+    assert patient.count("failed") == 0
+    aborted = patient.count_more(ASSOCIATIONS, peer=TITLE, outcome="aborted")
+    assert aborted <= min(1, DURING - acknowledged), (aborted, answers)
+    assert acknowledged + aborted >= DURING - 1, (aborted, answers)
+
+
+def look_for_untranscoded(patient: Patient, answers: Counter[Answer]) -> None:
+    """Stored as received, and /perf says why."""
+    look_for_stored(patient, answers)
+    transcodings = list_transcodings(patient.server, DURING)
+    assert all(transcoding["Outcome"] == "Failed" for transcoding in transcodings), transcodings
+    assert all(transcoding["Reason"] for transcoding in transcodings), transcodings
+    assert patient.count_more(TRANSCODED, engine="dcmtk", outcome="failed") == DURING
+    assert patient.count_more(TRANSCODED, outcome="transcoded") == 0
+    failures = patient.server.get_json("/perf/status")["Transcoding"]["Failures"]
+    assert {failure["Engine"] for failure in failures} == {"dcmtk"}, failures
+
+
+def look_at_silence(patient: Patient, answers: Counter[Answer]) -> None:
+    """All are served once Orthanc has given the silent ones up."""
+    look_for_stored(patient, answers)
+    assert wait_until(lambda: scrape(patient.server).sum(OPEN, peer="SILENT") == 0)
+
+
+def look_at_bad_ends(name: str, count: int) -> Look:
+    """/perf knows each of the peer's associations: Orthanc has aborted it, or the peer is gone."""
+
+    def look(patient: Patient, answers: Counter[Answer]) -> None:
+        def count_ended(outcome: str) -> int:
+            return patient.count_more(ASSOCIATIONS, peer=name, outcome=outcome)
+
+        assert wait_until(lambda: count_ended("aborted") + count_ended("lost") == count)
+        assert patient.count_more(ASSOCIATIONS, peer=name) == count
+        assert patient.count_more(PEER_INSTANCES, peer=name) == 0
+
+    return look
+
+
+def look_at_clock(patient: Patient, answers: Counter[Answer]) -> None:
+    look_for_stored(patient, answers)
+    instances = patient.server.get_json("/perf/instances")
+    assert all(0 < instance["Duration"] < PATIENCE for instance in instances), instances
+
+    def is_in_history() -> bool:
+        history = patient.server.get_json("/perf/history")
+        return sum(history["Receive"]["Instances"]) == DURING
+
+    assert wait_until(is_in_history), patient.server.get("/perf/history").text
 
 
 # ---- The faults ----------------------------------------------------------------------------------
 
+FAILED = "No image is acknowledged; /perf has each as failed, and why. Afterwards as before"
+
+# Seconds for which senders wait in vain once /perf has all images; their last bytes, too, come then
+UNANSWERED = 10.0
+
 
 @dataclass(frozen=True)
 class Case:
+    """`is_chance`: what clients see differs from one time to the next, also without the plugin;
+    `is_felt`: of several times, at least one refuses something."""
+
     breaks: str
     make: Callable[[], Fault]
     seen: str
-    look: Callable[[Patient, Counter[Answer]], None]
+    look: Look = look_at_nothing
+    after: Look = look_at_nothing
     engine: str = ""
     patience: float = PATIENCE
-    is_in_vain: bool = False  # senders wait for UNANSWERED seconds when all images have arrived
-    is_answered_late: bool = False
+    is_in_vain: bool = False  # `patience` begins when all images have arrived
+    sockets: str = "tuned"  # the tuning's preset
+    frames: int = 0  # of two of the images; 0: they are as all others
+    is_chance: bool = False
+    is_felt: bool = False
     is_short: bool = False
+    most: int = 1000  # times
 
 
 CASES = [
+    Case("disk of the images full", FullDisk, FAILED, look_for_failures, is_short=True),
     Case(
         "disk of the images full, while an engine transcodes",
         FullDisk,
@@ -290,13 +419,19 @@ CASES = [
         "engine. Afterwards as before",
         look_for_transcoded_failures,
         engine="dcmtk",
-        is_short=True,
+    ),
+    Case(
+        "disk of the images and the database full",
+        lambda: FullDisk(index=True),
+        FAILED,
+        look_for_failures,
     ),
     Case(
         "disk of the images read-only",
         ReadOnlyDisk,
-        "No image is acknowledged; /perf has each as failed, and why. Afterwards as before",
+        FAILED,
         look_for_failures,
+        patience=UNANSWERED,
         is_in_vain=True,
     ),
     Case(
@@ -305,9 +440,25 @@ CASES = [
         "No image is acknowledged meanwhile; /perf answers, and has them in flight, then as "
         "stored, and how long that took. Afterwards as before",
         look_for_waiting,
+        after=look_at_what_waited,
+        patience=UNANSWERED,
         is_in_vain=True,
-        is_answered_late=True,
         is_short=True,
+    ),
+    Case(
+        "disk of the images gone, and mounted again (FUSE)",
+        LostFolder,
+        FAILED,
+        look_for_failures,
+        patience=UNANSWERED,
+        is_in_vain=True,
+    ),
+    Case(
+        "database gone, and started again (PostgreSQL)",
+        LostDatabase,
+        "No image is acknowledged; all of /perf answers meanwhile. Afterwards as before",
+        look_for_answers,
+        patience=12,
     ),
     Case(
         f"database gone for {GIVEN_UP_SECONDS} s, and started again (PostgreSQL)",
@@ -316,6 +467,7 @@ CASES = [
         "Afterwards as before",
         look_past_giving_up,
         patience=GIVEN_UP_SECONDS,
+        most=5,
     ),
     Case(
         "no more file descriptors (RLIMIT_NOFILE)",
@@ -325,43 +477,162 @@ CASES = [
         patience=2,
         is_short=True,
     ),
+    Case(
+        "no more address space (RLIMIT_AS), for images of 84 MB among others",
+        NoAddressSpace,
+        "All images but large ones are acknowledged, and /perf has what is, and nothing else. "
+        "Afterwards as before",
+        look_for_large_ones,
+        frames=160,
+        is_chance=True,
+        is_felt=True,
+    ),
+    Case(
+        "no more memory (control group), for images of 52 MB among others",
+        NoMemory,
+        "What is acknowledged is there, also where the kernel has ended Orthanc, and then /perf "
+        "has begun at zero and says so. Afterwards as before",
+        frames=100,
+        is_chance=True,
+    ),
+    Case(
+        "no more processes and threads (RLIMIT_NPROC), while an engine transcodes",
+        NoProcess,
+        "All images are stored as received, and /perf says why. Afterwards as before",
+        look_for_untranscoded,
+        engine="dcmtk",
+    ),
+    Case(
+        "clock set back by an hour",
+        ClockSetBack,
+        "All images are acknowledged; /perf has their true durations, and a history that begins "
+        "anew. Afterwards as before",
+        look_at_clock,
+    ),
+    Case(
+        "peers that open an association and never speak, one for each thread",
+        SilentPeers,
+        "All images are acknowledged, and /perf has them, and each silent association as aborted "
+        "or lost. Afterwards as before",
+        look_at_silence,
+        after=look_at_bad_ends("SILENT", TIMEOUTS["DicomThreadsCount"]),
+    ),
+    Case(
+        f"{SLOW_PEERS} peers that send one byte a second, half of them over HTTP",
+        SlowPeers,
+        "What is acknowledged is there; /perf has each slow association as aborted or lost. "
+        "Afterwards as before",
+        after=look_at_bad_ends("SLOW", SLOW_PEERS // 2),
+        patience=5,
+        is_chance=True,
+    ),
+    *(
+        Case(
+            f"network that loses and doubles 3 % of all frames, and reorders them, preset {preset}",
+            BadNetwork,
+            "All images are acknowledged, and /perf has them. Afterwards as before",
+            look_for_stored,
+            sockets=preset,
+        )
+        for preset in ("stock", "tuned")
+    ),
 ]
 
 
+def make_large(image: Image, frames: int, folder: Path) -> Image:
+    content = read(image.path)
+    content.NumberOfFrames = frames
+    content.PixelData *= frames
+    path = folder / image.path.name
+    path.write_bytes(write(content))
+    return Image(path, image.sop_instance_uid)
+
+
 @contextmanager
-def start(fault: Fault, plugin: Path) -> Iterator[OrthancServer]:
+def start(case: Case, plugin: Path | None) -> Iterator[Patient]:
     """In a folder that other users may enter, too."""
-    folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-fault-"))
-    folder.chmod(0o755)
-    try:
+    fault = case.make()
+    with tempfile.TemporaryDirectory(prefix="orthanc-perf-fault-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
         with (
             fault.prepare(folder),
             OrthancServer(
-                folder, plugins=[plugin, DICOMWEB_PLUGIN, *fault.plugins], options=fault.options
+                folder,
+                plugins=[plugin] * (plugin is not None) + [DICOMWEB_PLUGIN, *fault.plugins],
+                options=fault.options,
+                environment=fault.environment,
+                launcher=fault.launcher,
             ) as server,
         ):
-            yield server
-    finally:
-        shutil.rmtree(folder)
+            if plugin:
+                list_engines(server)  # a fault during their self-test switches them off
+                tune_sockets(server, Preset=case.sockets)
+            if plugin and case.engine:
+                tune(server, Engine=case.engine, TransferSyntax=JPEG_LOSSLESS_SV1)
+            yield Patient(server, fault, plugin is not None)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.breaks) for case in CASES])
 def test_what_was_acknowledged_outlives(
-    case: Case, plugin: Path, make_series: MakeSeries, reliability: AddRow
+    case: Case, plugin: Path, make_series: MakeSeries, reliability: AddRow, tmp_path: Path
 ) -> None:
     if not TRIES and not case.is_short:
         pytest.skip("tried by run-tests.sh --long (PERF_FAULTS)")
-    fault = case.make()
-    if fault.obstacle:
-        pytest.skip(fault.obstacle)
+    obstacle = case.make().obstacle
+    if obstacle:
+        pytest.skip(obstacle)
     images = make_series("faults", BEFORE + DURING)
+    if case.frames:
+        large = [make_large(image, case.frames, tmp_path) for image in images[-2:]]
+        images = [*images[:-2], *large]
     row = reliability(case.breaks, case.seen)
-    with start(fault, plugin) as server:
-        list_engines(server)  # a fault during their self-test switches them off
-        if case.engine:
-            tune(server, Engine=case.engine, TransferSyntax=JPEG_LOSSLESS_SV1)
-        patient = Patient(server, fault)
-        for _ in range(max(TRIES, 1)):
+    is_felt = False
+    with start(case, plugin) as patient, start(case, None) if TRIES else nullcontext() as without:
+        for _ in range(min(max(TRIES, 1), case.most)):
             with row.attempt():
-                for answer, number in patient.undergo(images, case).items():
-                    row.count(answer.value, number)
+                seen = patient.undergo(images, case)
+                for what, number in seen.items():
+                    row.count(what, number)
+                is_felt |= seen[ACKNOWLEDGED] < DURING
+                if without:
+                    plain = without.undergo(images, case)
+                    for what, number in plain.items():
+                        row.count(f"{what} without the plugin", number)
+                    assert patient.fault.may_end or seen[ENDED] <= plain[ENDED]
+                    assert case.is_chance or seen[ACKNOWLEDGED] >= plain[ACKNOWLEDGED]
+    assert is_felt or not case.is_felt
+
+
+def test_a_tuning_that_cannot_be_saved_is_in_force_and_saved_whole_later(
+    plugin: Path, reliability: AddRow
+) -> None:
+    case = Case("", lambda: FullDisk(index=True), "")
+    if case.make().obstacle:
+        pytest.skip(case.make().obstacle)
+    row = reliability(
+        "disk of the database full, while the tuning is saved",
+        "What was asked for is in force, or refused and nothing has changed. After a restart the "
+        "old tuning is there, or the new one, whole; and a new one can be saved",
+    )
+    with start(case, plugin) as patient:
+        server = patient.server
+        for number in range(max(TRIES, 1)):
+            with row.attempt():
+                before = put_tuning(server, 30 + number).json()
+                with patient.fault.strike(server):
+                    answer = put_tuning(server, 1000 + number)
+                    now = server.get_json("/perf/tuning")
+                    assert now == (answer.json() if answer.ok else before)
+                    server.stop()  # it can't start on a full disk, with or without the plugin
+                server.start()
+                assert server.get_json("/perf/tuning") in (before, now)
+                after = put_tuning(server, 2000 + number).json()
+                server.restart()
+                assert server.get_json("/perf/tuning") == after
+
+
+def put_tuning(server: OrthancServer, number: int) -> requests.Response:
+    """Two keys of which only both together are what was asked for."""
+    keys = {"KeepAliveSeconds": number, "UserTimeoutSeconds": number}
+    return server.request("PUT", "/perf/tuning", json={"DicomSockets": keys})

@@ -38,12 +38,14 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where clients reach Orthanc."""
+    """A command that executes another one there, such as ip(8) netns exec, and Orthanc's address
+    from there."""
 
+    launcher: list[str]
     host: str
 
 
-HERE = Place("127.0.0.1")
+HERE = Place([], "127.0.0.1")
 
 
 class Ledger:
@@ -58,6 +60,7 @@ class Ledger:
         server: OrthancServer,
         images: Sequence[Image],
         patience: float,
+        place: Place = HERE,
         is_enough: Callable[[], bool] = lambda: False,
     ) -> Counter[Answer]:
         """Sends several at once; a client waits for its answer until its patience has ended, or all
@@ -66,8 +69,8 @@ class Ledger:
 
         def send_one(number: int) -> Answer:
             way = self._ways[number % len(self._ways)]
-            command = way.make_command(server, images[number], HERE.host)
-            finished = run(command, patience, is_over)
+            command = way.make_command(server, images[number], place.host)
+            finished = run([*place.launcher, *command], patience, is_over)
             return Answer.NONE if finished is None else way.judge(finished)
 
         with ThreadPoolExecutor(SENDERS) as pool:
