@@ -3,8 +3,7 @@
 
 No container engine is needed, nor a registry. PERF_DOCKER names a folder with clones of what the
 makers of the images have published (CONTRIBUTING.md says which), PERF_ROOTS root file systems with
-other Orthancs, PERF_STATIC_ORTHANC one that is linked as those of the images: what needs one of
-them is skipped without.
+other Orthancs: what needs one of them is skipped without.
 """
 
 import json
@@ -12,12 +11,10 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 import yaml
 
@@ -28,17 +25,15 @@ from harness.compatibility import check_engine
 from harness.container import (
     NOBODY,
     ORTHANC_USER,
-    ContainerImage,
     Limits,
     build,
     confine,
     find_obstacle,
     list_mount_options,
-    unpack_jodogne,
     unpack_orthancteam,
 )
 from harness.orthanc import OrthancServer, find_free_port
-from harness.portable import OTHER_ROOTS
+from harness.portable import OTHER_ROOTS, PROGRAMS, find_archive, unpack
 from harness.process import run
 from harness.transcoding import TARGETS
 from harness.tuning import tune_sockets
@@ -48,9 +43,7 @@ PAGE = ROOT / "Resources" / "Documentation" / "install.md"
 CLONES = Path(os.environ.get("PERF_DOCKER", "/nonexistent"))
 CONFIGURATOR = CLONES / "orthanc-builder" / "docker" / "orthanc"
 PROFILE = CLONES / "profiles" / "seccomp" / "default.json"
-SCHEMA = CLONES / "compose-spec" / "schema" / "compose-spec.json"
 LIBRARY = "libOrthancPerf.so"
-PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
 NO_MAPS = "/proc/self/maps cannot be read"
 OBSTACLE = find_obstacle()
 needs_mounts = pytest.mark.skipif(OBSTACLE is not None, reason=f"{OBSTACLE}")
@@ -111,17 +104,8 @@ def test_each_role_has_a_password_of_its_own() -> None:
     assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_")
     (made,) = re.findall(r"for role in ([A-Z ]+); do", PAGE.read_text("utf-8"))
     assert {*made.split()} == {*wanted}
-
-
-def test_prometheus_may_read_the_password_whichever_compose_writes_it() -> None:
-    (secret,) = read_compose()["services"]["prometheus"]["secrets"]
+    (secret,) = services["prometheus"]["secrets"]
     assert secret["mode"] & 0o004  # its user is "nobody"; Compose to 2.19, and 2.34: 0400, 0440
-
-
-def test_the_compose_file_is_one() -> None:
-    schema = json.loads(need(SCHEMA).read_text("utf-8"))
-    validator = jsonschema_rs.validator_for(schema)
-    assert list(validator.iter_errors(read_compose())) == []
 
 
 def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) -> None:
@@ -251,10 +235,9 @@ def here(plugin: Path, tmp_path: Path) -> Path:
     "limits",
     [
         Limits(read_only=True, user=NOBODY),
-        Limits(seccomp=PROFILE),
         Limits(read_only=True, user=NOBODY, seccomp=PROFILE),
     ],
-    ids=["read-only and not root", "seccomp", "all of them"],
+    ids=["read-only and not root", "and seccomp"],
 )
 def test_it_is_at_work_with_what_a_container_leaves_it(
     limits: Limits, here: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
@@ -296,25 +279,12 @@ def test_without_proc_it_says_what_does_not_work_and_the_rest_does(
 @pytest.fixture
 def context(tmp_path: Path) -> Path:
     """The newest archive for this machine, unpacked, with the files for Docker as they are here."""
-    pattern = f"orthanc-perf-*-linux-{platform.machine()}.tar.gz"
-    found = sorted((ROOT / "build" / "portable").glob(pattern))
-    if not found:
+    archive = find_archive(platform.machine())
+    if archive is None:
         pytest.skip("no archive in build/portable: Resources/build-portable.sh makes it")
-    subprocess.run(["tar", "-xf", found[-1], "-C", tmp_path], check=True, timeout=60)
-    folder = tmp_path / found[-1].name.removesuffix(".tar.gz")
+    folder = unpack(archive, platform.machine(), tmp_path)
     shutil.copytree(DOCKER, folder / "docker", dirs_exist_ok=True)
     return folder
-
-
-@pytest.fixture
-def container(tmp_path: Path) -> Path:
-    (tmp_path / "container").mkdir()
-    return tmp_path / "container"
-
-
-@pytest.fixture
-def ports() -> list[int]:
-    return [find_free_port(), find_free_port()]
 
 
 def find_volume() -> str:
@@ -328,143 +298,57 @@ def test_the_compose_file_runs_orthanc_as_the_image_s_user_with_a_volume_that_is
     assert orthanc["volumes"] == [f"images:{find_volume()}"]
 
 
-def find_root(*needed: str) -> Path:
-    """The first of PERF_ROOTS that has these files."""
+def test_jodogne_s_image_gets_what_is_in_the_archive(context: Path, tmp_path: Path) -> None:
+    """Its Orthanc loads every plugin of that folder."""
+    build(DOCKER / "Dockerfile.jodogne", context, tmp_path / "layers")
+    folder = tmp_path / "layers/usr/local/share/orthanc/plugins"
+    assert {path.name for path in folder.iterdir()} == {LIBRARY, *PROGRAMS}
+
+
+def find_root() -> Path:
+    """The first of PERF_ROOTS that has Orthanc, and Python for the image's configurator."""
     for root in map(Path, OTHER_ROOTS):
-        if all((root / path).exists() for path in needed):
+        if all((root / path).exists() for path in ("usr/sbin/Orthanc", "usr/bin/python3")):
             return root
-    pytest.skip(f"PERF_ROOTS has no root file system with {' and '.join(needed)}")
+    pytest.skip("PERF_ROOTS has no root file system with Orthanc and Python")
 
 
-def start_image(
+@needs_mounts
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(), Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE)],
+    ids=["as it comes", "read-only, not root, seccomp"],
+)
+def test_it_is_at_work_in_orthancteam_s_image(
+    limits: Limits,
+    context: Path,
     start_orthanc: StartOrthanc,
-    launcher: list[str],
-    ports: list[int],
-    environment: dict[str, str] | None = None,
-) -> OrthancServer:
-    server = start_orthanc(
-        launcher=launcher,
-        options={"HttpPort": ports[0]},
-        credentials=("orthanc", "orthanc"),
-        environment=environment,
-    )
-    server.dicom_port = ports[1]
-    return server
-
-
-def make_environment(ports: list[int], **more: str) -> dict[str, str]:
-    """Of a container of orthancteam/orthanc, without its own plugins, which are not here."""
-    return {
+    make_series: MakeSeries,
+    tmp_path: Path,
+) -> None:
+    """Without the image's own plugins, which are not here."""
+    layers, ports = tmp_path / "layers", [find_free_port(), find_free_port()]
+    image = unpack_orthancteam(need(CONFIGURATOR), find_root(), layers)
+    build(DOCKER / "Dockerfile.orthancteam", context, layers)
+    environment = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "GDCM_PLUGIN_ENABLED": "false",
         "ORTHANC_EXPLORER_2_ENABLED": "false",
         "ORTHANC__HTTP_PORT": str(ports[0]),
         "ORTHANC__DICOM_PORT": str(ports[1]),
         "ORTHANC_PASSWORD": "orthanc",
-        **more,
-    }
-
-
-@pytest.fixture(params=["another Debian", "static Orthanc"])
-def bare_orthancteam(request: pytest.FixtureRequest, tmp_path: Path) -> ContainerImage:
-    """orthancteam/orthanc as it comes: with another Debian's Orthanc, or the one like its own."""
-    sources = need(CONFIGURATOR)
-    layers = tmp_path / "layers"
-    if request.param == "another Debian":
-        return unpack_orthancteam(sources, find_root("usr/sbin/Orthanc", "usr/bin/python3"), layers)
-    static = Path(os.environ.get("PERF_STATIC_ORTHANC", "/nonexistent"))
-    if not static.exists():
-        pytest.skip("PERF_STATIC_ORTHANC names no Orthanc of build-static-orthanc.sh")
-    image = unpack_orthancteam(sources, Path("/"), layers)
-    programs = layers / "usr/local/bin"
-    programs.mkdir(parents=True)
-    shutil.copy(static, programs / "Orthanc")
-    return image
-
-
-@pytest.fixture
-def orthancteam(context: Path, bare_orthancteam: ContainerImage) -> ContainerImage:
-    """orthancteam/orthanc, with what Dockerfile.orthancteam adds."""
-    build(DOCKER / "Dockerfile.orthancteam", context, bare_orthancteam.layers)
-    return bare_orthancteam
-
-
-@needs_mounts
-@pytest.mark.parametrize(
-    "limits",
-    [
-        Limits(),
-        Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE),
-        Limits(user=ORTHANC_USER),
-    ],
-    ids=["as it comes", "read-only, not root, seccomp", "not root"],
-)
-def test_it_is_at_work_in_orthancteam_s_image(
-    limits: Limits,
-    orthancteam: ContainerImage,
-    start_orthanc: StartOrthanc,
-    make_series: MakeSeries,
-    container: Path,
-    ports: list[int],
-) -> None:
-    environment = make_environment(
-        ports,
-        PERF_PLUGIN_ENABLED="true",
-        ORTHANC__PERF__TUNING__DICOM_SOCKETS__KEEP_ALIVE_SECONDS="33",
+        "PERF_PLUGIN_ENABLED": "true",
+        "ORTHANC__PERF__TUNING__DICOM_SOCKETS__KEEP_ALIVE_SECONDS": "33",
         # Or else the image wants to write /etc/hostid
-        GENERATE_HOST_ID_IF_MISSING="false" if limits.read_only else "true",
+        "GENERATE_HOST_ID_IF_MISSING": "false" if limits.read_only else "true",
+    }
+    server = start_orthanc(
+        launcher=image.run(tmp_path / "container", limits, find_volume()),
+        options={"HttpPort": ports[0]},
+        credentials=("orthanc", "orthanc"),
+        environment=environment,
     )
-    launcher = orthancteam.run(container, limits, volume=find_volume())
-    server = start_image(start_orthanc, launcher, ports, environment)
+    server.dicom_port = ports[1]
     judge_limits(server, limits)
-    own = (orthancteam.layers / "usr/local/bin/Orthanc").exists()
-    program = str(Path(f"/proc/{server.pid}/exe").readlink())
-    assert program.endswith("/usr/local/bin/Orthanc" if own else "/usr/sbin/Orthanc")
     assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
     judge_at_work(server, make_series)
-
-
-@needs_mounts
-def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
-    context: Path,
-    bare_orthancteam: ContainerImage,
-    start_orthanc: StartOrthanc,
-    make_series: MakeSeries,
-    container: Path,
-    ports: list[int],
-) -> None:
-    plugins = Path("/usr/share/orthanc/plugins")
-    mounts = {context / name: str(plugins / name) for name in [LIBRARY, *PROGRAMS]}
-    launcher = bare_orthancteam.run(container, Limits(), mounts)
-    judge_at_work(start_image(start_orthanc, launcher, ports, make_environment(ports)), make_series)
-
-
-@needs_mounts
-@pytest.mark.parametrize("way", ["Dockerfile", "mount"])
-def test_it_is_at_work_in_jodogne_s_image(
-    way: str,
-    context: Path,
-    start_orthanc: StartOrthanc,
-    make_series: MakeSeries,
-    container: Path,
-    ports: list[int],
-) -> None:
-    sources = need(CLONES / "OrthancDocker")
-    layers = container.parent / "layers"
-    image = unpack_jodogne(sources, find_newest_root(), layers, ports)
-    mounts = {}
-    if way == "Dockerfile":
-        build(DOCKER / "Dockerfile.jodogne", context, image.layers)
-    else:
-        mounts = {context: "/usr/share/orthanc/plugins"}
-    launcher = image.run(container, Limits(), mounts)
-    judge_at_work(start_image(start_orthanc, launcher, ports), make_series)
-
-
-def find_newest_root() -> Path:
-    """The first of PERF_ROOTS whose Orthanc is new enough for the image's own script."""
-    for root in map(Path, OTHER_ROOTS):
-        usage = get_output(["chroot", root, "Orthanc", "--help"])
-        if "--advanced-config" in usage:
-            return root
-    pytest.skip("PERF_ROOTS has no root file system with Orthanc 1.13.0 or newer")

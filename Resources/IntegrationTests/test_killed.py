@@ -11,7 +11,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,7 @@ import pytest
 import requests
 
 from conftest import AddRow, StartOrthanc
-from harness.acknowledged import AcknowledgedLoad, Reachable, StoreCheck
+from harness.acknowledged import AcknowledgedLoad, StoreCheck
 from harness.haproxy import HaProxyServer
 from harness.load import meanwhile
 from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
@@ -28,11 +28,11 @@ from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.process import count_descriptors, is_running, list_children
-from harness.reliability import Row
 from harness.transcoding import TARGETS, get_syntax, list_engines, read_stored, transcode
 
 KILLS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = KILLS > 1
+LONG = pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
 
 # Seconds: after the first instances are acknowledged, and between two engine programs' ends
 LATEST_KILL = 0.7
@@ -72,6 +72,15 @@ def count_shared_memories(server: OrthancServer) -> int:
     return count
 
 
+def kill_a_child(pid: int, moments: random.Random) -> bool:
+    """Whether there was one; it may end by itself meanwhile."""
+    children = list_children(pid)
+    if children:
+        with suppress(ProcessLookupError):
+            os.kill(moments.choice(children), signal.SIGKILL)
+    return bool(children)
+
+
 def check_nothing_left(server: OrthancServer, descriptors: int) -> None:
     """Of what was killed beside Orthanc, nothing is left in it; it had so many descriptors."""
     assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
@@ -86,7 +95,7 @@ def check_nothing_left(server: OrthancServer, descriptors: int) -> None:
 
 
 class TuningLoad:
-    """Someone who changes three keys of the tuning again and again, all by one number."""
+    """Someone who changes two keys of the tuning again and again, both by one number."""
 
     def __init__(self, server: OrthancServer) -> None:
         self._number = self._acknowledged = 1
@@ -117,26 +126,21 @@ class TuningLoad:
         least = self._acknowledged
         tuning = server.get_json("/perf/tuning")
         number = tuning["DicomSockets"]["UserTimeoutSeconds"] - 1000
-        expected = self._make_document(number)
-        for section, keys in expected.items():
+        for section, keys in self._make(number).items():
             assert tuning[section].items() >= keys.items(), f"half of change {number}: {tuning}"
         assert least <= number <= self._number, (least, number, self._number)
         return number
 
     def _put(self, server: OrthancServer, number: int) -> None:
-        document = self._make_document(number)
         with requests.Session() as session:  # the server's belongs to another thread
             session.trust_env = False
             url = f"{server.url}/perf/tuning"
-            session.put(url, json=document, timeout=60).raise_for_status()
+            session.put(url, json=self._make(number), timeout=60).raise_for_status()
 
     @staticmethod
-    def _make_document(number: int) -> dict[str, dict[str, int]]:
+    def _make(number: int) -> dict[str, dict[str, int]]:
         return {
-            "DicomSockets": {
-                "KeepAliveSeconds": 1000 + number % 30_000,
-                "UserTimeoutSeconds": 1000 + number,
-            },
+            "DicomSockets": {"UserTimeoutSeconds": 1000 + number},
             "IngestTranscoding": {"LossyQuality": 1 + number % 100},
         }
 
@@ -148,15 +152,26 @@ def index(request: pytest.FixtureRequest) -> Iterator[PostgreSqlServer | None]:
         yield server
 
 
+@pytest.fixture
+def server(
+    index: PostgreSqlServer | None,  # which ends after Orthanc
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+) -> OrthancServer:
+    return start_orthanc(
+        plugins=[plugin, *[POSTGRESQL_PLUGIN] * bool(index), DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | (index.get_options() if index else {}),
+    )
+
+
 @pytest.mark.parametrize(
     ("index", "engine"),
     list(product(["SQLite", "PostgreSQL"], ENGINES)) if IS_LONG else [("SQLite", "dcmtk")],
     indirect=["index"],
 )
 def test_orthanc_killed(
-    index: PostgreSqlServer | None,  # which ends after Orthanc
-    start_orthanc: StartOrthanc,
-    plugin: Path,
+    index: PostgreSqlServer | None,
+    server: OrthancServer,
     moments: random.Random,
     reliability: AddRow,
     engine: str,
@@ -165,10 +180,6 @@ def test_orthanc_killed(
         name_row("Orthanc killed", *["index in PostgreSQL"] * bool(index), engine=engine),
         f"{KEPT}; the tuning changed last is in force, as a whole; counters begin at zero, and say "
         "so; no engine's program stays",
-    )
-    server = start_orthanc(
-        plugins=[plugin, *[POSTGRESQL_PLUGIN] * bool(index), DICOMWEB_PLUGIN],
-        options=DICOM_OPTIONS | (index.get_options() if index else {}),
     )
     transcode(server, engine)
     images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
@@ -206,10 +217,8 @@ def test_an_engine_program_killed(
         for _ in range(KILLS * 5):
             with row.attempt():
                 load.wait_for(1)
-                assert wait_until(lambda: list_children(server.pid), 20)
                 time.sleep(moments.uniform(0, LONGEST_PAUSE))
-                with suppress(ProcessLookupError):
-                    os.kill(moments.choice(list_children(server.pid)), signal.SIGKILL)
+                assert wait_until(lambda: kill_a_child(server.pid, moments), 20)
         load.wait_for(10)
     store.check(server, load.acknowledged)
     row.count("instances acknowledged", len(load.acknowledged))
@@ -218,78 +227,63 @@ def test_an_engine_program_killed(
     check_nothing_left(server, descriptors)
 
 
-@pytest.fixture
-def postgresql() -> Iterator[PostgreSqlServer]:
-    with PostgreSqlServer() as server:
-        yield server
-
-
-def kill_again_and_again(
-    server: OrthancServer,
-    reached: Reachable,
-    kill: Callable[[], object],
-    row: Row,
-    moments: random.Random,
-    store: StoreCheck,
-) -> None:
-    """What is between the senders and the store, or behind Orthanc, which stores on."""
-    images, descriptors = NumberedImages(), count_own_descriptors(server)
-    for _ in range(KILLS):
-        with row.attempt():
-            with AcknowledgedLoad(reached, images) as load:
-                load.wait_for(3)
-                time.sleep(moments.uniform(0, LATEST_KILL))
-                kill()
-                load.wait_for(3)
-            store.check(server, load.acknowledged)
-            check_nothing_left(server, descriptors)
-            row.count("instances acknowledged", len(load.acknowledged))
-    if store.without_file:
-        row.count("refused and listed, without their file", len(store.without_file))
-
-
 @pytest.mark.parametrize(
-    ("victim", "engine"),
-    list(product(["server", "connection"], ENGINES)) if IS_LONG else [("server", "native")],
+    ("index", "victim"),
+    [
+        ("PostgreSQL", "PostgreSQL"),
+        pytest.param("PostgreSQL", "a process of PostgreSQL's", marks=LONG),
+        pytest.param("SQLite", "HAProxy", marks=LONG),
+    ],
+    indirect=["index"],
 )
-def test_postgresql_killed(
-    postgresql: PostgreSqlServer,  # which ends after Orthanc
-    start_orthanc: StartOrthanc,
-    plugin: Path,
+@pytest.mark.parametrize("engine", ENGINES if IS_LONG else ["native"])
+def test_killed_beside_orthanc(
+    index: PostgreSqlServer | None,
+    server: OrthancServer,
+    tmp_path: Path,
     moments: random.Random,
     reliability: AddRow,
     victim: str,
     engine: str,
 ) -> None:
-    killed = "PostgreSQL killed" if victim == "server" else "a process of PostgreSQL's killed"
+    """What is between the senders and the store, or behind Orthanc, which stores on."""
+    back = "; through a new HAProxy, Orthanc stores on"
+    if index:
+        back = ", once PostgreSQL is back; Orthanc, which was not started anew, stores on"
     row = reliability(
-        name_row(killed, engine=engine),
-        f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on; no "
-        "descriptor and no instance in flight is left of the connections that broke",
-    )
-    store = StoreCheck(loses_database=True)
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
-        options=DICOM_OPTIONS | postgresql.get_options(),
+        name_row(f"{victim} killed", engine=engine),
+        f"{KEPT}{back}; no descriptor and no instance in flight is left of the connections that "
+        "broke",
     )
     transcode(server, engine)
-
-    def kill() -> None:
-        if victim == "server":
-            postgresql.kill()
-            postgresql.start()
-        else:
-            os.kill(moments.choice(list_children(postgresql.pid)), signal.SIGKILL)
-
-    kill_again_and_again(server, server, kill, row, moments, store)
+    store = StoreCheck(loses_database=bool(index))
+    images, descriptors = NumberedImages(), count_own_descriptors(server)
+    haproxy = HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks"))
+    with nullcontext(index) if index else haproxy as killed:
+        for _ in range(KILLS):
+            with row.attempt():
+                with AcknowledgedLoad(server if index else haproxy, images) as load:
+                    load.wait_for(3)
+                    time.sleep(moments.uniform(0, LATEST_KILL))
+                    if index and victim != "PostgreSQL":
+                        assert kill_a_child(index.pid, moments)
+                    else:
+                        killed.kill()
+                        killed.start()
+                    load.wait_for(3)
+                store.check(server, load.acknowledged)
+                check_nothing_left(server, descriptors)
+                row.count("instances acknowledged", len(load.acknowledged))
+    if store.without_file:
+        row.count("refused and listed, without their file", len(store.without_file))
     assert bool(store.compressed) == bool(engine)
 
 
-@pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
+@LONG
+@pytest.mark.parametrize("index", ["PostgreSQL"], indirect=True)
 def test_postgresql_killed_while_the_tuning_is_changed(
-    postgresql: PostgreSqlServer,  # which ends after Orthanc
-    start_orthanc: StartOrthanc,
-    plugin: Path,
+    index: PostgreSqlServer,
+    server: OrthancServer,
     moments: random.Random,
     reliability: AddRow,
 ) -> None:
@@ -300,10 +294,6 @@ def test_postgresql_killed_while_the_tuning_is_changed(
         "as a whole, and once changes were answered after PostgreSQL was back, still is when "
         "Orthanc is killed, too",
     )
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
-        options=DICOM_OPTIONS | postgresql.get_options(),
-    )
     list_engines(server)
     images, store = NumberedImages(), StoreCheck(loses_database=True)
     tuning = TuningLoad(server)
@@ -312,9 +302,9 @@ def test_postgresql_killed_while_the_tuning_is_changed(
             with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
                 load.wait_for(3)
                 time.sleep(moments.uniform(0, LATEST_KILL))
-                postgresql.kill()
+                index.kill()
                 tuning.look(server)
-                postgresql.start()
+                index.start()
                 tuning.look(server)
                 tuning.wait_for(2)  # the first may have met the end of its connection
             tuning.check(server)
@@ -327,30 +317,3 @@ def test_postgresql_killed_while_the_tuning_is_changed(
             row.count("changes saved with the next one only", unsaved)
     if store.without_file:
         row.count("refused and listed, without their file", len(store.without_file))
-
-
-@pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
-@pytest.mark.parametrize("engine", ENGINES)
-def test_haproxy_killed(
-    start_orthanc: StartOrthanc,
-    tmp_path: Path,
-    moments: random.Random,
-    reliability: AddRow,
-    engine: str,
-) -> None:
-    row = reliability(
-        name_row("HAProxy killed", engine=engine),
-        f"{KEPT}; through a new HAProxy, Orthanc stores on; no descriptor and no instance in "
-        "flight is left of the connections that broke",
-    )
-    server = start_orthanc(options=DICOM_OPTIONS)
-    transcode(server, engine)
-    store = StoreCheck()
-    with HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks")) as haproxy:
-
-        def kill() -> None:
-            haproxy.kill()
-            haproxy.start()
-
-        kill_again_and_again(server, haproxy, kill, row, moments, store)
-    assert bool(store.compressed) == bool(engine)

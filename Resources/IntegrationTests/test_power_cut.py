@@ -8,11 +8,10 @@ but no longer listed, without the plugin too.
 
 import os
 import random
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ from harness.numbered import (
     make_pixels,
     name_instance,
 )
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.reliability import Row
 from harness.strace import Trace, find_failure
@@ -42,12 +41,16 @@ IS_LONG = CUTS > 1
 TRACED = 12  # instances
 READABLE = {"HttpCompressionEnabled": False}  # answers, in a trace
 
-DEFAULT_QUALITY = 90
+# By turns, each with a row of its own, and an engine where the tuning has one
+ENGINES = {
+    "transcoding by dcmtk": "dcmtk",
+    "without the plugin": None,
+    "transcoding by native": "native",
+    "transcoding by gdcm": "gdcm",
+    "with the plugin": "",
+}
 
 EARLY_CUT, LATE_CUT = 0.7, 20
-
-# It would sync each file that it finds. The disk, mounted anew, has none that is not
-FOUND = {"recovery_init_sync_method": "syncfs"}
 
 # Seconds: Orthanc writes its SQLite back every ten (ServerIndex::FlushThread), and takes a moment
 WRITTEN_BACK = 14
@@ -73,7 +76,7 @@ def read_files(folder: Path) -> dict[int, Path]:
 
 
 @TRACING
-@pytest.mark.parametrize("engine", ["dcmtk", "gdcm", "native", ""] if IS_LONG else ["dcmtk"])
+@pytest.mark.parametrize("engine", [*TARGETS, ""] if IS_LONG else ["dcmtk"])
 def test_a_file_is_synced_before_its_instance_is_acknowledged(
     start_orthanc: StartOrthanc, tmp_path: Path, reliability: AddRow, engine: str
 ) -> None:
@@ -85,8 +88,7 @@ def test_a_file_is_synced_before_its_instance_is_acknowledged(
     trace = Trace(tmp_path / "trace")
     server = start_orthanc(launcher=trace.launcher, options=READABLE)
     transcode(server, engine)
-    failures = look_for_failures(server, trace)
-    for failure in failures:
+    for failure in look_for_failures(server, trace):
         with row.attempt():
             assert failure is None, failure
 
@@ -121,73 +123,60 @@ def look_for_failures(server: OrthancServer, trace: Trace) -> list[str | None]:
     return failures
 
 
+@contextmanager
+def make_disk() -> Iterator[ForgetfulDisk]:
+    """In a folder that other users may enter, too, as PostgreSQL's."""
+    with tempfile.TemporaryDirectory(prefix="orthanc-perf-disk-") as folder:
+        Path(folder).chmod(0o755)
+        with ForgetfulDisk(Path(folder)) as disk:
+            yield disk
+
+
 @FORGETTING
-def test_the_disk_forgets_what_was_not_synced(public_disk: ForgetfulDisk) -> None:
-    disk = public_disk
-    for name in ("synced", "forgotten"):
-        with (disk.point / name).open("wb") as file:
-            file.write(b"synced")
-            file.flush()
-            if name == "synced":
-                os.fdatasync(file.fileno())
-            file.write(b", or not")
-    (disk.point / "synced").rename(disk.point / "renamed")
-    disk.cut_power()
-    assert [path.name for path in disk.point.iterdir()] == ["synced"]
-    assert (disk.point / "synced").read_bytes() == b"synced"
+def test_the_disk_forgets_what_was_not_synced() -> None:
+    with make_disk() as disk:
+        for name in ("synced", "forgotten"):
+            with (disk.point / name).open("wb") as file:
+                file.write(b"synced")
+                file.flush()
+                if name == "synced":
+                    os.fdatasync(file.fileno())
+                file.write(b", or not")
+        (disk.point / "synced").rename(disk.point / "renamed")
+        disk.cut_power()
+        assert [path.name for path in disk.point.iterdir()] == ["synced"]
+        assert (disk.point / "synced").read_bytes() == b"synced"
 
 
-@dataclass(frozen=True)
-class Setting:
-    name: str
-    has_plugin: bool = True
-    engine: str = ""
-
-    def list_plugins(self, plugin: Path) -> list[Path]:
-        return [plugin, DICOMWEB_PLUGIN] if self.has_plugin else [DICOMWEB_PLUGIN]
-
-    def tune(self, server: OrthancServer, number: int) -> None:
-        """The engine, and a setting that tells this change from others."""
-        if self.has_plugin:
-            list_engines(server)
-            transcoding = {
-                "Engine": self.engine or "auto",
-                "TransferSyntax": TARGETS.get(self.engine, ""),
-                "LossyQuality": 1 + number % 80,
-            }
-            sockets = {"UserTimeoutSeconds": number}
-            server.tune(DicomSockets=sockets, IngestTranscoding=transcoding)
-
-    def check_tuning(self, server: OrthancServer, *numbers: int) -> None:
-        """One of these is in force, as a whole."""
-        if self.has_plugin:
-            tuning = server.get_json("/perf/tuning")
-            number = tuning["DicomSockets"]["UserTimeoutSeconds"]
-            assert number in numbers
-            quality = 1 + number % 80 if number else DEFAULT_QUALITY
-            assert tuning["IngestTranscoding"]["LossyQuality"] == quality
-
-
-Cut = tuple[int, Setting, Row]
-
-SETTINGS = [
-    Setting("transcoding by dcmtk", engine="dcmtk"),
-    Setting("without the plugin", has_plugin=False),
-    Setting("transcoding by native", engine="native"),
-    Setting("transcoding by gdcm", engine="gdcm"),
-    Setting("with the plugin"),
-]
-
-
-def list_cuts(reliability: AddRow, what: str, seen: str, tuning: str) -> Iterator[Cut]:
-    """The settings by turns, as often as the power is cut, each with its row."""
+def list_cuts(
+    reliability: AddRow, what: str, seen: str, tuning: str
+) -> Iterator[tuple[int, str | None, Row]]:
+    """The engines by turns, as often as the power is cut, each with its row."""
     rows = [
-        reliability(f"the power, {what}, {setting.name}", seen + tuning * setting.has_plugin)
-        for setting in SETTINGS
+        (engine, reliability(f"the power, {what}, {name}", seen + tuning * (engine is not None)))
+        for name, engine in ENGINES.items()
     ]
     for number in range(CUTS):
-        place = number % len(SETTINGS)
-        yield 1000 + number, SETTINGS[place], rows[place]
+        yield number, *rows[number % len(rows)]
+
+
+def make_server(
+    folder: Path, disk: ForgetfulDisk, plugins: list[Path], options: Json
+) -> OrthancServer:
+    """Its files, and its SQLite if that is its index, are on the disk."""
+    options = {"StorageDirectory": str(disk.point / "storage")} | options
+    return OrthancServer(folder, plugins=[*plugins, DICOMWEB_PLUGIN], options=options)
+
+
+def tune(server: OrthancServer, engine: str | None, number: int) -> list[Json]:
+    """The tunings before and after a change that is told from others; none without the plugin."""
+    if engine is None:
+        return []
+    list_engines(server)
+    before = server.get_json("/perf/tuning")
+    transcoding = {"Engine": engine or "auto", "TransferSyntax": TARGETS.get(engine, "")}
+    sockets = {"UserTimeoutSeconds": 1000 + number}
+    return [before, server.tune(DicomSockets=sockets, IngestTranscoding=transcoding)]
 
 
 def cut_power(
@@ -209,25 +198,10 @@ def cut_power(
     return load, moment
 
 
-@pytest.fixture
-def public_disk() -> Iterator[ForgetfulDisk]:
-    """In a folder that other users may enter, too, as PostgreSQL's."""
-    folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-disk-"))
-    folder.chmod(0o755)
-    with ForgetfulDisk(folder) as disk:
-        yield disk
-    shutil.rmtree(folder)
-
-
 @FORGETTING
 @pytest.mark.parametrize("is_same", [False, pytest.param(True, marks=LONG)])
 def test_with_the_index_in_postgresql_nothing_is_lost(
-    public_disk: ForgetfulDisk,
-    tmp_path: Path,
-    plugin: Path,
-    moments: random.Random,
-    reliability: AddRow,
-    is_same: bool,
+    tmp_path: Path, plugin: Path, moments: random.Random, reliability: AddRow, is_same: bool
 ) -> None:
     """PostgreSQL is on a disk of its own, which keeps its promises, or dies together with Orthanc,
     and both find what the disk has kept."""
@@ -235,44 +209,22 @@ def test_with_the_index_in_postgresql_nothing_is_lost(
     seen = "PostgreSQL recovers by itself; " * is_same
     seen += "all that was acknowledged is stored with its pixels, all that is served is whole"
     images, store = NumberedImages(), StoreCheck()
-    of_same = {"settings": FOUND, "disk": public_disk.point} if is_same else {}
-    with PostgreSqlServer(**of_same) as postgresql:
-        for number, setting, row in list_cuts(reliability, what, seen, "; so is the tuning"):
-            server = OrthancServer(
-                tmp_path,
-                plugins=[POSTGRESQL_PLUGIN, *setting.list_plugins(plugin)],
-                options=postgresql.get_options() | find_storage(public_disk),
-            )
+    with make_disk() as disk, PostgreSqlServer(disk=disk.point if is_same else None) as postgresql:
+        for number, engine, row in list_cuts(reliability, what, seen, "; so is the tuning"):
+            plugins = [POSTGRESQL_PLUGIN, *[plugin] * (engine is not None)]
+            server = make_server(tmp_path, disk, plugins, postgresql.get_options())
             with row.attempt(), server:
-                setting.tune(server, number)
+                tunings = tune(server, engine, number)
                 pause, victim = moments.uniform(0, EARLY_CUT), postgresql if is_same else None
-                load, _ = cut_power(server, public_disk, images, pause, victim)
+                load, _ = cut_power(server, disk, images, pause, victim)
                 if is_same:
                     postgresql.start()
                     recoveries = postgresql.log.count("system was not properly shut down")
-                    assert recoveries == number - 999
+                    assert recoveries == number + 1
                 server.start()
                 store.check(server, load.acknowledged)
-                setting.check_tuning(server, number)
+                assert not tunings or server.get_json("/perf/tuning") == tunings[-1]
                 row.count("instances acknowledged", len(load.acknowledged))
-
-
-@FORGETTING
-@LONG
-def test_what_postgresql_does_not_sync_is_lost(
-    public_disk: ForgetfulDisk, tmp_path: Path, plugin: Path
-) -> None:
-    postgresql = PostgreSqlServer(settings=FOUND | {"fsync": "off"}, disk=public_disk.point)
-    with postgresql:
-        options = postgresql.get_options()
-        with OrthancServer(
-            tmp_path, plugins=[POSTGRESQL_PLUGIN, plugin, DICOMWEB_PLUGIN], options=options
-        ) as server:
-            load, _ = cut_power(server, public_disk, NumberedImages(), 0, postgresql)
-            postgresql.start()
-            server.start()
-            with pytest.raises(AssertionError, match="acknowledged instances are lost"):
-                StoreCheck().check(server, load.acknowledged)
 
 
 @FORGETTING
@@ -285,28 +237,18 @@ def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed
     seen += f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole"
     tuning = "; the tuning is the latest or the one before"
     images = NumberedImages()
-    for number, setting, row in list_cuts(reliability, "index in SQLite", seen, tuning):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with ForgetfulDisk(folder) as disk:
-            server = OrthancServer(
-                folder, plugins=setting.list_plugins(plugin), options=find_storage(disk)
-            )
+    for number, engine, row in list_cuts(reliability, "index in SQLite", seen, tuning):
+        with make_disk() as disk:
+            server = make_server(tmp_path, disk, [plugin] * (engine is not None), {})
             with row.attempt(), server:
-                setting.tune(server, number)
+                tunings = tune(server, engine, number)
                 load, moment = cut_power(server, disk, images, moments.uniform(0, LATE_CUT))
                 assert set(load.acknowledged) <= set(read_files(disk.kept))
                 server.start()
-                setting.check_tuning(server, number, 0)
+                assert not tunings or server.get_json("/perf/tuning") in tunings
                 old = [at for at in load.acknowledged if load.times[at] < moment - WRITTEN_BACK]
                 store = StoreCheck()
                 store.check(server, old)
                 listed = store.list_numbers()
                 row.count("instances acknowledged", len(load.acknowledged))
                 row.count("on the disk but not listed", len(set(load.acknowledged) - listed))
-        shutil.rmtree(folder)
-
-
-def find_storage(disk: ForgetfulDisk) -> dict[str, str]:
-    """Orthanc's files, and its SQLite if that is its index, are on the disk."""
-    return {"StorageDirectory": str(disk.point / "storage")}

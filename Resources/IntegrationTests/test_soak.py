@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import random
-import subprocess
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -20,7 +19,7 @@ from typing import Any
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness.metrics import INSTANCES, scrape, wait_until
-from harness.orthanc import DICOMWEB_PLUGIN, ORTHANC, OrthancServer, find_free_port
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port, get_release
 from harness.process import count_descriptors
 from harness.prometheus import PrometheusServer, list_jobs
 from harness.receivers import StoreScp, describe_modality
@@ -53,11 +52,6 @@ PATIENCE = 60
 # Bytes an hour that are no leak. Without the plugin, Orthanc takes some 2 kB a C-MOVE; the plugin's
 # history takes 1.1 kB more each second of the first hour.
 TOLERATED_GROWTH = {"Orthanc": 8e6, "engine program": 4e6}
-
-
-def open_dashboard(browser: Browser) -> None:
-    """Returns once the page shows that it is live."""
-    browser.ask("open")
 
 
 def check_scrapes(prometheus: PrometheusServer, server: OrthancServer) -> None:
@@ -101,11 +95,10 @@ def keep(name: str, content: Any) -> None:  # noqa: ANN401
 def describe(
     soak: Soak, seconds: float, growth: dict[str, Any], descriptors: tuple[int, int]
 ) -> dict[str, Any]:
-    said = subprocess.run([ORTHANC, "--version"], capture_output=True, text=True, check=True)
     sums = soak.sums
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "orthanc": said.stdout.split()[1],
+        "orthanc": get_release(),
         "kernel": ".".join(platform.release().split(".")[:2]),
         "seconds": round(seconds),
         "settling": SETTLING_SECONDS,
@@ -146,7 +139,7 @@ def test_everything_at_once(
         stack.enter_context(StoreScp(port))
         prometheus = stack.enter_context(PrometheusServer(server.folder, jobs))
         browser = stack.enter_context(Browser(ROOT / "WebApp", server.url))
-        open_dashboard(browser)
+        browser.ask("open")  # returns once the page shows that it is live
 
         soak.go_on(ROUND_SECONDS)  # so that all threads and files that Orthanc opens once are there
         soak.end_programs()
@@ -159,7 +152,7 @@ def test_everything_at_once(
 
         check_scrapes(prometheus, server)
         browser.ask("close")
-        open_dashboard(browser)
+        browser.ask("open")
     growth = describe_growth(soak.samples) if IS_LONG else {}
     keep("soak.json", describe(soak, time.monotonic() - begin, growth, (before, after)))
     assert after <= before + TOLERATED_DESCRIPTORS

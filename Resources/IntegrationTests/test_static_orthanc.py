@@ -8,38 +8,23 @@ is called by the executable itself, DCMTK switches Nagle's algorithm off, and HT
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients
 from harness.certificates import Certificate
-from harness.images import Image
-from harness.metrics import PEER_INSTANCES, STALLS, scrape, scrape_when_counted, wait_until
+from harness.compatibility import Trial, try_all
+from harness.metrics import wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.receivers import (
-    Sending,
-    SlowReceiver,
-    StoreScp,
-    describe_modality,
-    send,
-    upload_to_send,
-)
+from harness.receivers import Sending, SlowReceiver, describe_modality, upload_to_send
 from harness.senders import associate
 from harness.sockets import Shown, read_options, show
-from harness.transcoding import JPEG_LOSSLESS_SV1, decode, get_syntax, read, read_stored, tune
 from harness.tuning import tune_sockets
 
 PROGRAM = Path(
     os.environ.get("PERF_STATIC_ORTHANC", ROOT / "build" / "static-orthanc" / "Orthanc")
 ).resolve()
-
-STORED = {"Receive", "Storage", "Sync", "Index", "Respond"}
-STORED_BY_CSTORE = STORED | {"Parse", "Prepare", "Idle"}
-SENT = {"Send", "Wait"}
-
-COUNT = 20
 
 pytestmark = pytest.mark.skipif(
     not PROGRAM.exists(),
@@ -47,56 +32,21 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def start_static(start_orthanc: StartOrthanc, plugin: Path) -> StartOrthanc:
-    def start(**options: Any) -> OrthancServer:  # noqa: ANN401
-        return start_orthanc(program=PROGRAM, plugins=[plugin], options=options)
-
-    return start
-
-
-@pytest.fixture
-def images(make_series: MakeSeries) -> list[Image]:
-    return make_series("static", COUNT)
-
-
-def list_stored(server: OrthancServer, origin: str) -> list[dict[str, Any]]:
-    scrape_when_counted(server, COUNT)
-    instances = server.get_json(f"/perf/instances?origin={origin}")
-    assert len(instances) == COUNT
-    return instances
-
-
 def test_dcmtk_and_openssl_are_inside() -> None:
     linked = clients.get_output(["readelf", "-d", PROGRAM])
     assert not any(name in linked for name in ("libdcm", "libssl", "libcivetweb"))
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
-def test_what_comes_by_cstore_has_all_phases(
-    start_static: StartOrthanc, certificate: Certificate, images: list[Image], tls: bool
+def test_it_is_at_work(
+    plugin: Path, make_series: MakeSeries, certificate: Certificate, tmp_path: Path
 ) -> None:
-    server = start_static(**certificate.get_dicom_options() if tls else {})
-    arguments = certificate.get_dcmtk_arguments() if tls else []
-    clients.store(server, images, "STATIC", arguments)
-    for instance in list_stored(server, "DicomProtocol"):
-        assert set(instance["Phases"]) == STORED_BY_CSTORE, instance
-        assert instance["Peer"] == "STATIC"
-
-
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_what_is_uploaded_has_all_phases(
-    start_static: StartOrthanc, certificate: Certificate, images: list[Image], tls: bool
-) -> None:
-    server = start_static(**certificate.get_https_options() if tls else {})
-    assert server.url.startswith("https:") == tls
-    for image in images:
-        server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
-    for instance in list_stored(server, "RestApi"):
-        assert set(instance["Phases"]) >= STORED, instance
+    result = try_all(Trial(None, PROGRAM, plugin, tmp_path, make_series("static", 20), certificate))
+    assert not result.list_failures() and not result.fails_without
 
 
 def check_no_delay(server: OrthancServer, look: Callable[[], Shown]) -> None:
+    """Stock sockets are as DCMTK made them."""
+
     def is_no_delay() -> bool:
         return read_options(server, look().fd).no_delay
 
@@ -105,8 +55,10 @@ def check_no_delay(server: OrthancServer, look: Callable[[], Shown]) -> None:
         assert not wait_until(lambda: not is_no_delay(), 2), preset
 
 
-def test_stock_sockets_are_as_dcmtk_made_them_when_accepted(start_static: StartOrthanc) -> None:
-    server = start_static()
+def test_nagles_algorithm_stays_off_on_sockets_that_are_accepted(
+    start_orthanc: StartOrthanc, plugin: Path
+) -> None:
+    server = start_orthanc(program=PROGRAM, plugins=[plugin])
     tune_sockets(server, Preset="stock")
     association = associate(server)
     assert association.is_established
@@ -119,57 +71,17 @@ def test_stock_sockets_are_as_dcmtk_made_them_when_accepted(start_static: StartO
         association.release()
 
 
-def test_stock_sockets_are_as_dcmtk_made_them_when_outgoing(
-    start_static: StartOrthanc, images: list[Image]
+def test_nagles_algorithm_stays_off_on_sockets_that_are_outgoing(
+    start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries
 ) -> None:
     port = find_free_port()
-    server = start_static(DicomModalities={"slow": describe_modality(port, "SLOW")})
+    options = {"DicomModalities": {"slow": describe_modality(port, "SLOW")}}
+    server = start_orthanc(program=PROGRAM, plugins=[plugin], options=options)
     tune_sockets(server, Preset="stock")
-    identifiers = upload_to_send(server, images) * 5
+    identifiers = upload_to_send(server, make_series("static", 20)) * 5
     with SlowReceiver(port, image_seconds=0.2) as receiver, Sending(server, "slow", identifiers):
         assert wait_until(
             lambda: bool(server.get_json("/perf/status")["DicomSockets"]["Connections"]), 10
         )
         check_no_delay(server, lambda: show(server, port=port))
         receiver.hurry()
-
-
-def count_stalls(server: OrthancServer, transfer: Callable[[], None]) -> float:
-    """An image of one transfer."""
-    before = scrape(server)
-    transfer()
-    expected = before.sum(PEER_INSTANCES) + COUNT
-    assert wait_until(lambda: scrape(server).sum(PEER_INSTANCES) == expected, 10)
-    return (scrape(server).sum(STALLS) - before.sum(STALLS)) / COUNT
-
-
-@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
-def test_an_untouched_receiver_no_longer_stalls(
-    start_static: StartOrthanc, certificate: Certificate, images: list[Image], tls: bool
-) -> None:
-    port = find_free_port()
-    options = certificate.get_dicom_options(is_server=False) if tls else {}
-    options["DicomModalities"] = {"receiver": describe_modality(port, tls=tls)}
-    server = start_static(**options)
-    identifiers = upload_to_send(server, images)
-    with StoreScp(port, *(certificate.get_dcmtk_arguments() if tls else [])):
-        stalls = {}
-        for preset in ("stock", "tuned"):
-            tune_sockets(server, Preset=preset)
-            stalls[preset] = count_stalls(server, lambda: send(server, "receiver", identifiers))
-    # The receiver writes its responses in two pieces, and waits for the kernel's delayed ACK
-    assert stalls["stock"] > 0.5 > 0.2 > stalls["tuned"], stalls
-    for instance in server.get_json("/perf/instances?direction=Send"):
-        assert set(instance["Phases"]) >= SENT, instance
-
-
-def test_it_transcodes_and_stops(start_static: StartOrthanc, images: list[Image]) -> None:
-    server = start_static()
-    tune(server, Engine="native", TransferSyntax=JPEG_LOSSLESS_SV1)
-    clients.store(server, images)
-    for image in images:
-        stored = read_stored(server, server.find_instance(image.sop_instance_uid))
-        assert get_syntax(stored) == JPEG_LOSSLESS_SV1
-        assert (decode(stored) == decode(read(image.path))).all()
-    assert server.get_json("/perf/status")["Transcoding"]["PluginLock"]["Known"]
-    assert server.stop() == 0, server.log

@@ -181,7 +181,7 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
 
 
 def count_threads(server: OrthancServer) -> int:
-    """Those at rest: none of a test that is over, or of a request."""
+    """Those at rest: none of a request."""
     counts: list[int] = []
 
     def is_at_rest() -> bool:
@@ -198,4 +198,4 @@ def test_the_plugin_has_three_threads_at_rest(start_orthanc: StartOrthanc) -> No
     plain.stop()
     server = start_orthanc()
     list_engines(server)  # their self-test is over
-    assert count_threads(server) == count + 3
+    assert wait_until(lambda: count_threads(server) == count + 3), count

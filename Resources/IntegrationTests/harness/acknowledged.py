@@ -8,7 +8,7 @@ import io
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Protocol, Self
 
@@ -45,14 +45,18 @@ class AcknowledgedLoad:
     """Senders of numbered instances within `with`, one for each way; `ways` are its methods' names.
 
     `acknowledged` are the numbers that the server said it has stored, in that order, and `times`
-    when it did, by time.monotonic(). `sent` are all: what is
-    neither acknowledged nor `refused` got no answer, and may be stored, too.
+    when it did, by time.monotonic(). `sent` are all: what is neither acknowledged nor `refused` got
+    no answer, and may be stored, too.
     """
 
     WAYS = ("store", "upload", "store_over_web")
 
     def __init__(
-        self, server: Reachable, images: NumberedImages, ways: Iterable[str] = WAYS
+        self,
+        server: Reachable,
+        images: NumberedImages,
+        ways: Iterable[str] = WAYS,
+        headers: Mapping[str, str] | None = None,  # of uploads
     ) -> None:
         self.acknowledged: list[int] = []
         self.refused: dict[int, str] = {}  # by numbers, with what Orthanc answered
@@ -60,6 +64,7 @@ class AcknowledgedLoad:
         self.times: dict[int, float] = {}
         self._server = server
         self._images = images
+        self._headers = headers
         self._is_over = threading.Event()
         self._may_send = threading.Event()
         self._may_send.set()
@@ -135,7 +140,7 @@ class AcknowledgedLoad:
             association.abort()
 
     def _upload(self) -> None:
-        with closing(clients.Uploader(self._server)) as uploader:
+        with closing(clients.Uploader(self._server, self._headers)) as uploader:
             while not self._is_over.is_set():
                 number, content = self._take()
                 status, body = uploader.upload(content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containers take away from a process, and the two images of Orthanc over a Debian root.
+"""What containers take away from a process, and an image of Orthanc over a Debian root.
 
 There is no container engine in it: unshare(1), mount(8), chroot(1) and setpriv(1) do the same, as
 root. All mounts are in a namespace of their own, and gone with the process.
@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.process import run
@@ -109,28 +109,21 @@ def hide(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class ContainerImage:
-    """One of Orthanc's two images, over the root file system of a Debian with Orthanc.
+    """orthancteam/orthanc, over the root file system of a Debian with Orthanc.
 
-    Not in it: the images' own Linux (orthancteam's is an Ubuntu) and their own build of Orthanc.
+    Not in it: the image's own Linux (an Ubuntu) and its own build of Orthanc.
     """
 
     root: Path
     layers: Path
-    command: list[str]
-    preparation: list[str] = field(default_factory=list)  # of a shell, beside root
 
-    def run(
-        self,
-        work: Path,
-        limits: Limits,
-        mounts: dict[Path, str] | None = None,
-        volume: str | None = None,
-    ) -> list[str]:
-        """A launcher that starts what the image starts, whatever command follows.
+    def run(self, work: Path, limits: Limits, volume: str) -> list[str]:
+        """A launcher that starts what the image starts, whatever command follows, below `work`.
 
         As "docker run", with --read-only --tmpfs as orthancteam/orthanc wants it, --user,
-        --security-opt seccomp=, with files and folders mounted, and with a new volume.
+        --security-opt seccomp=, and with a new volume.
         """
+        work.mkdir()
         steps = [
             f"mount -t tmpfs tmpfs {shlex.quote(str(work))}",
             f"cd {shlex.quote(str(work))}",
@@ -140,18 +133,11 @@ class ContainerImage:
             "overlay root",
             "mount -t proc proc root/proc",
             "mount --rbind /dev root/dev",
-            *self.preparation,
-        ]
-        for source, target in (mounts or {}).items():
-            steps.append(f"mkdir -p root{target}" if source.is_dir() else f"touch root{target}")
-            steps.append(f"mount --bind {shlex.quote(str(source))} root{target}")
-        if volume:
             # It takes the owner of the image's folder; one that the image does not have is root's
-            steps += [
-                f"mkdir -p root{volume}",
-                f"owner=$(stat -c uid=%u,gid=%g,mode=%a root{volume})",
-                f'mount -t tmpfs -o "$owner" tmpfs root{volume}',
-            ]
+            f"mkdir -p root{volume}",
+            f"owner=$(stat -c uid=%u,gid=%g,mode=%a root{volume})",
+            f'mount -t tmpfs -o "$owner" tmpfs root{volume}',
+        ]
         if limits.read_only:
             steps += [
                 "mkdir -p root/run/orthanc/plugins",
@@ -159,7 +145,8 @@ class ContainerImage:
                 "mount -t tmpfs -o mode=1777 tmpfs root/run/orthanc/plugins",
                 "mount -o remount,ro root",
             ]
-        steps.append(limits.make_command(*self.command, root="root"))
+        entry = ["/docker-entrypoint.sh", "/tmp/orthanc.json"]
+        steps.append(limits.make_command(*entry, root="root"))
         return make_launcher(steps)
 
 
@@ -187,22 +174,7 @@ def unpack_orthancteam(sources: Path, root: Path, layers: Path) -> ContainerImag
     packages = layers / "usr/lib/python3/dist-packages"
     packages.mkdir(parents=True)
     shutil.copy(Path(sysconfig.get_path("purelib")) / "envsubst.py", packages)
-    return ContainerImage(root, layers, ["/docker-entrypoint.sh", "/tmp/orthanc.json"])
-
-
-def unpack_jodogne(sources: Path, root: Path, layers: Path, ports: list[int]) -> ContainerImage:
-    """jodogne/orthanc-plugins by the sources of jodogne/OrthancDocker, with other ports."""
-    layers.mkdir(exist_ok=True)
-    shutil.copy(sources / "orthanc/create-config.sh", layers)
-    prepare = [
-        "rm -r root/etc/orthanc root/usr/share/orthanc",
-        # Orthanc's script makes these folders; it lies in the image's /root
-        "rm -rf root/var/lib/orthanc",
-        "HOME=/root chroot root bash /create-config.sh",
-        f"sed -i -e 's/: 8042,/: {ports[0]},/' -e 's/: 4242,/: {ports[1]},/' "
-        "root/etc/orthanc/orthanc.json",
-    ]
-    return ContainerImage(root, layers, ["Orthanc", "/etc/orthanc/"], prepare)
+    return ContainerImage(root, layers)
 
 
 def list_mount_options(pid: int, point: str) -> list[str]:

@@ -331,11 +331,7 @@ class ClockSetBack(Fault):
     """The wall clock of Orthanc and its programs (libfaketime); the monotonic one goes on."""
 
     obstacle = None if FAKETIME else "not installed: libfaketime"
-
-    def __init__(self, seconds: int = 3600) -> None:
-        super().__init__()
-        self._seconds = seconds
-        self._offset = 0
+    _offset = 0  # seconds
 
     @contextmanager
     def prepare(self, folder: Path) -> Iterator[None]:
@@ -352,7 +348,7 @@ class ClockSetBack(Fault):
     @contextmanager
     def strike(self, server: OrthancServer) -> Iterator[None]:
         """It stays so: nobody sets a clock forward again."""
-        self._offset -= self._seconds
+        self._offset -= 3600
         self._clock.write_text(str(self._offset), "ascii")
         time.sleep(2)  # until Orthanc has noticed
         yield
@@ -416,6 +412,7 @@ def list_connections(address: str) -> str:
 
 # Orthanc gives up a peer that says nothing, and one whose message does not go on
 TIMEOUTS = {"DicomScpTimeout": 5, "DicomThreadsCount": 4}
+SLOW_PEERS = 500
 
 
 class SilentPeers(Fault):
@@ -427,21 +424,14 @@ class SilentPeers(Fault):
 
     @contextmanager
     def strike(self, server: OrthancServer) -> Iterator[None]:
-        peers = [wire.associate(server, b"SILENT") for _ in range(TIMEOUTS["DicomThreadsCount"])]
-        try:
+        with contextlib.ExitStack() as peers:
+            for _ in range(TIMEOUTS["DicomThreadsCount"]):
+                peers.enter_context(wire.associate(server, b"SILENT"))
             yield
-        finally:
-            for peer in peers:
-                peer.close()
 
 
-class SlowPeers(Fault):
+class SlowPeers(SilentPeers):
     """Peers that send one byte a second: half of them a C-STORE, half of them an upload."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self.options = dict(TIMEOUTS)
-        self._count = count
 
     @contextmanager
     def strike(self, server: OrthancServer) -> Iterator[None]:
@@ -450,18 +440,15 @@ class SlowPeers(Fault):
         store = wire.make_command(
             wire.C_STORE, wire.CT_IMAGE_STORAGE, wire.HAS_DATA_SET, "1.2.3"
         ) + wire.make_data(bytes(16000), 0)
+        ways = [(server.http_port, head, bytes(1000)), (server.dicom_port, request, store)]
         peers = []
-        for number in range(self._count):
-            is_web = number % 2 == 0
-            peer = wire.connect(server.http_port if is_web else server.dicom_port)
-            peer.sendall(head if is_web else request)
-            peers.append((peer, bytes(1000) if is_web else store))
-        try:
+        with contextlib.ExitStack() as stack:
+            for port, start, message in ways * (SLOW_PEERS // 2):
+                peer = stack.enter_context(wire.connect(port))
+                peer.sendall(start)
+                peers.append((peer, message))
             with meanwhile(partial(_trickle, peers)):
                 yield
-        finally:
-            for peer, _ in peers:
-                peer.close()
 
 
 def _trickle(peers: list[tuple[socket.socket, bytes]], is_over: threading.Event) -> None:

@@ -95,7 +95,7 @@ def serve(live: Path, kept: Path, point: Path) -> None:
 
         def __init__(self) -> None:
             self._lock = threading.Lock()
-            self._pending: list[Callable[[], None]] = []  # changes of names, in their order
+            self._pending: list[Callable[[Path], object]] = []  # changes of names, in their order
 
         def fsync(self, path: str, datasync: int, fh: int) -> int:
             with self._lock:
@@ -126,33 +126,29 @@ def serve(live: Path, kept: Path, point: Path) -> None:
             path.chmod(stat.S_IMODE(status.st_mode))
 
         def unlink(self, path: str) -> int:
-            self._in(live, path).unlink()
-            self._defer(lambda: self._in(kept, path).unlink())
-            return 0
+            return self._change(lambda root: self._in(root, path).unlink())
 
         def rename(self, old: str, new: str) -> int:
-            self._in(live, old).rename(self._in(live, new))
-            self._defer(lambda: self._in(kept, old).rename(self._in(kept, new)))
-            return 0
+            return self._change(lambda root: self._in(root, old).rename(self._in(root, new)))
 
         def link(self, target: str, source: str) -> int:
-            self._in(live, target).hardlink_to(self._in(live, source))
-            self._defer(lambda: self._in(kept, target).hardlink_to(self._in(kept, source)))
-            return 0
+            return self._change(
+                lambda root: self._in(root, target).hardlink_to(self._in(root, source))
+            )
 
         def rmdir(self, path: str) -> int:
-            self._in(live, path).rmdir()
-            self._defer(lambda: self._in(kept, path).rmdir())
-            return 0
+            return self._change(lambda root: self._in(root, path).rmdir())
 
-        def _defer(self, change: Callable[[], None]) -> None:
+        def _change(self, change: Callable[[Path], object]) -> int:
+            change(live)
             with self._lock:
                 self._pending.append(change)
+            return 0
 
         def _keep_names(self) -> None:
             for change in self._pending:
                 with suppress(OSError):  # of what was never kept
-                    change()
+                    change(kept)
             self._pending.clear()
 
         def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,46 +34,30 @@ def _find_programs() -> Path:
     return max(PROGRAMS.glob("*/bin"), key=lambda folder: float(folder.parent.name))
 
 
-class PostgreSqlServer:
-    """PostgreSQL as a context manager: started on entry, stopped on exit, its data removed.
+class DatabaseServer:
+    """A server as a context manager: started on entry, stopped on exit, its data removed.
 
-    It listens on `port` of 127.0.0.1 and on a Unix socket in `folder`; everybody there may do
-    anything. With a certificate it offers TLS. `settings` are any of postgresql.conf. `parent`: a
-    folder that everybody may enter, for its data. `disk`: another one for its data alone, which
-    are synced there from their beginning. What it says is in `log`. Between stop() and start() it
-    keeps its data.
+    It listens on `port` of 127.0.0.1, and what it says is in `log`. It refuses to be root: whoever
+    is root has it run as `user`. `parent`: a folder that this user may enter, for its own.
     """
 
-    def __init__(
-        self,
-        certificate: Certificate | None = None,
-        settings: dict[str, str] | None = None,
-        parent: Path | None = None,
-        disk: Path | None = None,
-    ) -> None:
+    def __init__(self, name: str, user: str, parent: Path | None = None) -> None:
         self.port = find_free_port()
         # Not below pytest's folder, which is closed to the server's user
-        self.folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-postgresql-", dir=parent))
-        self.data = (disk or self.folder) / "data"
-        self._disk = disk
-        self._log_path = self.folder / "postgresql.log"
-        self._user = USER if os.geteuid() == 0 else None
+        self.folder = Path(tempfile.mkdtemp(prefix=f"orthanc-perf-{name}-", dir=parent))
+        self._log_path = self.folder / f"{name}.log"
+        self._user = user if os.geteuid() == 0 else None
         self._identity: dict[str, Any] = {"cwd": self.folder}
         if self._user:
-            group = pwd.getpwnam(USER).pw_gid
-            self._identity |= {"user": USER, "group": group, "extra_groups": []}
-        self._certificate = certificate
-        self._settings = {
-            "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
-            "unix_socket_directories": str(self.folder),
-            "shared_buffers": "32MB",
-            **(settings or {}),
-        }
+            group = pwd.getpwnam(user).pw_gid
+            self._identity |= {"user": user, "group": group, "extra_groups": []}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         try:
+            self.folder.chmod(0o755)  # whoever runs Orthanc connects to the socket in it
+            if self._user:
+                shutil.chown(self.folder, self._user)
             self._initialize()
             self.start()
         except BaseException:
@@ -87,21 +71,64 @@ class PostgreSqlServer:
         finally:
             shutil.rmtree(self.folder)
 
+    @property
+    def log(self) -> str:
+        return self._log_path.read_text("utf-8", "replace")
+
     def start(self) -> None:
-        arguments = [f"-c{name}={value}" for name, value in self._settings.items()]
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        raise NotImplementedError
+
+    def _initialize(self) -> None:
+        raise NotImplementedError
+
+    def _start(self, command: Sequence[str | Path], is_ready: Callable[[], bool]) -> None:
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                [_find_programs() / "postgres", f"-D{self.data}", *arguments],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                **self._identity,
+                command, stdout=log, stderr=subprocess.STDOUT, **self._identity
             )
         deadline = time.monotonic() + START_SECONDS
-        while self._run("pg_isready", check=False).returncode != 0:
+        while not is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
-                raise RuntimeError(f"PostgreSQL did not start:\n{self.log}")
+                raise RuntimeError(f"{command[0]} did not start:\n{self.log}")
             time.sleep(0.02)
+
+
+class PostgreSqlServer(DatabaseServer):
+    """It listens on a Unix socket in `folder`, too; everybody there may do anything.
+
+    With a certificate it offers TLS. Between stop() and start() it keeps its data: on `disk`, where
+    they are synced from their beginning, or in `folder`.
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate | None = None,
+        parent: Path | None = None,
+        disk: Path | None = None,
+    ) -> None:
+        super().__init__("postgresql", USER, parent)
+        self._data = (disk or self.folder) / "data"
+        self._disk = disk
+        self._certificate = certificate
+        self._settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self.folder),
+            "shared_buffers": "32MB",
+            # It would sync each file that it finds. The disk, mounted anew, has none that is not
+            **({"recovery_init_sync_method": "syncfs"} if disk else {}),
+        }
+
+    def start(self) -> None:
+        arguments = [f"-c{name}={value}" for name, value in self._settings.items()]
+        self._start(
+            [_find_programs() / "postgres", f"-D{self._data}", *arguments],
+            lambda: self._run("pg_isready", check=False).returncode == 0,
+        )
 
     def stop(self) -> None:
         """Ends the server with all its connections, as "pg_ctl stop --mode=fast" does."""
@@ -145,10 +172,6 @@ class PostgreSqlServer:
         assert self._process is not None
         return self._process.pid
 
-    @property
-    def log(self) -> str:
-        return self._log_path.read_text("utf-8", "replace")
-
     def create_database(self, name: str) -> None:
         self._run("createdb", name)
 
@@ -191,14 +214,12 @@ class PostgreSqlServer:
         }
 
     def _initialize(self) -> None:
-        self.folder.chmod(0o755)  # whoever runs Orthanc connects to the socket in it
-        self.data.mkdir()
+        self._data.mkdir()
         if self._user:
-            shutil.chown(self.folder, self._user)
-            shutil.chown(self.data, self._user)
+            shutil.chown(self._data, self._user)
         # Small segments: that disk may copy as much each time
         how = "--wal-segsize=1" if self._disk else "--no-sync"
-        command = [_find_programs() / "initdb", f"--pgdata={self.data}", f"--username={USER}", how]
+        command = [_find_programs() / "initdb", f"--pgdata={self._data}", f"--username={USER}", how]
         command += ["--auth=trust", "--encoding=UTF8", "--locale=C"]
         run(command, check=True, **self._identity)
         if certificate := self._certificate:

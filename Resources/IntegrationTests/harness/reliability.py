@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from harness.orthanc import get_release
 from harness.tables import fill_table
@@ -69,9 +69,6 @@ class Row:
             self.count(what, number)
         self.date, self.commit = max((self.date, self.commit), (other.date, other.commit))
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     def format(self) -> str:
         seen = [self.seen]
         if self.counts:
@@ -98,7 +95,7 @@ def read_rows(paths: list[Path]) -> dict[Key, Row]:
 
 def write_rows(path: Path, rows: list[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = [row.to_json() for row in sorted(rows, key=lambda row: row.key)]
+    content = [asdict(row) for row in sorted(rows, key=lambda row: row.key)]
     path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 

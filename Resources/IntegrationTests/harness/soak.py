@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import product
 
 import requests
 from pydicom import dcmread
@@ -253,14 +254,11 @@ class Soak:
 
     def _check_counters(self) -> None:
         """What was refused, and what was broken off, is counted some seconds later."""
-        expected = self._list_expected()
 
-        def find_wrong() -> dict[str, tuple[int, range]]:
-            counted = self._list_counted()
+        def find_wrong() -> dict[str, tuple[float, range]]:
+            figures = self._list_figures()
             return {
-                name: (counted.get(name, 0), expected.get(name, expect(0)))
-                for name in counted.keys() | expected.keys()
-                if counted.get(name, 0) not in expected.get(name, expect(0))
+                name: figure for name, figure in figures.items() if int(figure[0]) not in figure[1]
             }
 
         assert wait_until(lambda: not find_wrong()), f"counted, and expected: {find_wrong()}"
@@ -268,47 +266,48 @@ class Soak:
         assert not status["CallbackFailures"], status["CallbackFailures"]
         assert status["Probe"]["DroppedEvents"] == 0
 
-    def _list_expected(self) -> dict[str, range]:
-        """Exact, but for what is unclear."""
-        sums, unclear = self.sums, Counter(self._unclear.values())
-        expected = {
-            f"{origin} {outcome}": expect(sums.instances[origin, outcome], unclear[origin])
-            for origin in ORIGINS.values()
-            for outcome in OUTCOMES
+    def _list_figures(self) -> dict[str, tuple[float, range]]:
+        """What is counted, and expected: exact, but for what is unclear."""
+        metrics, sums, unclear = scrape(self._server), self.sums, Counter(self._unclear.values())
+        instances = metrics.group(INSTANCES, "origin", "outcome")
+        figures: dict[str, tuple[float, range]] = {
+            f"{origin} {outcome}": (
+                instances.get((origin, outcome), 0),
+                expect(sums.instances[origin, outcome], unclear[origin]),
+            )
+            for origin, outcome in {*instances, *product(ORIGINS.values(), OUTCOMES)}
         }
         # Of C-STORE, Orthanc writes the file meta information, and so decides on the size
         for origin in ("RestApi", "Plugins"):
-            expected[f"{origin} bytes"] = expect(sums.bytes[origin], unclear[origin] * self._size)
-        return expected | {
-            "from the sender": expect(
-                sums.instances["DicomProtocol", "stored"], unclear["DicomProtocol"]
+            figures[f"{origin} bytes"] = (
+                metrics.sum(BYTES, origin=origin),
+                expect(sums.bytes[origin], unclear[origin] * self._size),
+            )
+        of_mover = {"peer": MOVER, "direction": "receive", "outcome": "released"}
+        return figures | {
+            "from the sender": (
+                metrics.sum(PEER_INSTANCES, peer=SENDER, direction="receive"),
+                expect(sums.instances["DicomProtocol", "stored"], unclear["DicomProtocol"]),
             ),
-            "moved": expect(sums.moves * self._kept),
-            "associations of the mover": expect(sums.moves),
-            "associations that were reset": expect(sums.resets),
-            "transcoded": expect(sums.transcoded, unclear.total()),
-            "in flight": expect(0),
-            "associations open": expect(0),
-        }
-
-    def _list_counted(self) -> dict[str, int]:
-        metrics = scrape(self._server)
-        instances = metrics.group(INSTANCES, "origin", "outcome")
-        counted = {f"{origin} {outcome}": n for (origin, outcome), n in instances.items()}
-        for origin in ("RestApi", "Plugins"):
-            counted[f"{origin} bytes"] = metrics.sum(BYTES, origin=origin)
-        counted |= {
-            "from the sender": metrics.sum(PEER_INSTANCES, peer=SENDER, direction="receive"),
-            "moved": metrics.sum(PEER_INSTANCES, peer=MOVER, direction="send"),
-            "associations of the mover": metrics.sum(
-                ASSOCIATIONS, peer=MOVER, direction="receive", outcome="released"
+            "moved": (
+                metrics.sum(PEER_INSTANCES, peer=MOVER, direction="send"),
+                expect(sums.moves * self._kept),
             ),
-            "associations that were reset": metrics.sum(ASSOCIATIONS, peer="RESET", outcome="lost"),
-            "transcoded": metrics.sum(TRANSCODED, outcome="transcoded"),
-            "in flight": metrics.sum(IN_FLIGHT),
-            "associations open": metrics.sum(OPEN),
+            "associations of the mover": (
+                metrics.sum(ASSOCIATIONS, **of_mover),
+                expect(sums.moves),
+            ),
+            "associations that were reset": (
+                metrics.sum(ASSOCIATIONS, peer="RESET", outcome="lost"),
+                expect(sums.resets),
+            ),
+            "transcoded": (
+                metrics.sum(TRANSCODED, outcome="transcoded"),
+                expect(sums.transcoded, unclear.total()),
+            ),
+            "in flight": (metrics.sum(IN_FLIGHT), expect(0)),
+            "associations open": (metrics.sum(OPEN), expect(0)),
         }
-        return {name: int(count) for name, count in counted.items()}
 
     def _empty_store(self) -> None:
         for study in self._server.get_json("/studies"):

@@ -10,9 +10,8 @@ from harness.tables import fill_table
 Outcome = dict[str, Any]
 
 
-def read_outcome(path: Path) -> Outcome | None:
-    """None: there is none."""
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
+def read_outcome(path: Path) -> Outcome:
+    return json.loads(path.read_text("utf-8"))
 
 
 def _say_growth(growth: dict[str, float]) -> str:
@@ -41,12 +40,6 @@ def list_lines(outcome: Outcome) -> list[tuple[str, str]]:
     ]
 
 
-def make_table(outcome: Outcome | None) -> list[str]:
-    if outcome is None:
-        return ["No outcome is kept yet."]
+def fill_page(text: str, outcome: Outcome) -> str:
     lines = [("what", "how much"), ("---", "---"), *list_lines(outcome)]
-    return [f"| {what} | {much} |" for what, much in lines]
-
-
-def fill_page(text: str, outcome: Outcome | None) -> str:
-    return fill_table(text, "soak", make_table(outcome))
+    return fill_table(text, "soak", [f"| {what} | {much} |" for what, much in lines])
