@@ -224,10 +224,16 @@ def test_all_files_are_of_the_same_servers() -> None:
     assert connections * len(NAMES) <= 97  # of PostgreSQL's 100, 3 are for superusers
 
 
-def test_kubernetes_has_the_settings_of_orthanc_json_and_opens_nothing_to_the_internet() -> None:
-    """As a cloud's load balancer would, unless it is told who may come."""
+def read_kubernetes() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """All that there is, and what describes the pods."""
     documents = [*yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))]
     (pods,) = [found["spec"] for found in documents if found["kind"] == "StatefulSet"]
+    return documents, pods
+
+
+def test_kubernetes_has_the_settings_of_orthanc_json_and_opens_nothing_to_the_internet() -> None:
+    """As a cloud's load balancer would, unless it is told who may come."""
+    documents, pods = read_kubernetes()
     (container,) = pods["template"]["spec"]["containers"]
     known = read_configuration()
     environment = {entry["name"]: entry.get("value") for entry in container["env"]}
@@ -245,6 +251,39 @@ def test_kubernetes_has_the_settings_of_orthanc_json_and_opens_nothing_to_the_in
     for service in outside:
         ranges = service["loadBalancerSourceRanges"]
         assert ranges and all(ip_network(text).is_private for text in ranges)
+
+
+def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path) -> None:
+    """By what Kubernetes would tell it of two pods, one target for each of their ports, and of one
+    of somebody else's: Debian's Prometheus is made without asking Kubernetes itself."""
+    _, pods = read_kubernetes()
+    given = pods["template"]["metadata"]["annotations"]
+
+    def tell(pod: str, app: str, server: OrthancServer) -> dict[str, Any]:
+        own = given | {"prometheus.io/port": str(server.http_port)}
+        labels = {"name": pod, "ip": "127.0.0.1", "label_app": app}
+        labels |= {f"annotation_{re.sub(r'[^a-z]', '_', name)}": own[name] for name in own}
+        told = {f"__meta_kubernetes_pod_{name}": value for name, value in labels.items()}
+        return {"targets": ["127.0.0.1:4242", "127.0.0.1:8042"], "labels": told}
+
+    servers = list(fleet.servers.values())
+    jobs = yaml.safe_load((FLEET / "prometheus-kubernetes.yml").read_text("utf-8"))
+    (job,) = [job for job in jobs["scrape_configs"] if "kubernetes_sd_configs" in job]
+    del job["kubernetes_sd_configs"]
+    (tmp_path / "password").write_text(CHECK[1])
+    job["basic_auth"]["password_file"] = str(tmp_path / "password")
+    app = pods["template"]["metadata"]["labels"]["app"]
+    job |= {"job_name": "orthanc", "scrape_interval": "1s"}
+    job["static_configs"] = [tell(f"orthanc-{n}", app, servers[n]) for n in range(2)]
+    job["static_configs"].append(tell("viewer-0", "viewer", servers[0]))
+    with PrometheusServer(tmp_path, [job]) as prometheus:
+
+        def is_up() -> bool:
+            found = prometheus.query('up{job="orthanc"}')
+            states = {row["metric"]["instance"]: row["value"][1] for row in found}
+            return states == {"orthanc-0": "1", "orthanc-1": "1"}
+
+        assert wait_until(is_up)
 
 
 # ---- The sums

@@ -24,7 +24,6 @@ class Version:
     limit: str
     used: str
     unlimited: str
-    anonymous: str  # in memory.stat
 
     def has_memory(self) -> bool:
         """Whether groups made in its root can limit memory."""
@@ -38,10 +37,8 @@ class Version:
 
 # The kernel's documentation: cgroup-v1/memory, and "Memory" of cgroup-v2
 VERSIONS = [
-    Version(
-        Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "-1", "rss"
-    ),
-    Version(Path("/sys/fs/cgroup"), "memory.max", "memory.current", "max", "anon"),
+    Version(Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "-1"),
+    Version(Path("/sys/fs/cgroup"), "memory.max", "memory.current", "max"),
 ]
 
 
@@ -69,12 +66,6 @@ class MemoryGroup:
 
     def count_bytes(self) -> int:
         return int((self._path / self._version.used).read_text("ascii"))
-
-    def count_needed_bytes(self) -> int:
-        """What it has that the kernel cannot drop: anonymous and shared memory."""
-        lines = (self._path / "memory.stat").read_text("ascii").splitlines()
-        sizes = {name: int(size) for name, size in map(str.split, lines)}
-        return sizes[self._version.anonymous] + sizes["shmem"]
 
     def is_empty(self) -> bool:
         return not (self._path / "cgroup.procs").read_text("ascii")
