@@ -12,7 +12,7 @@ from harness import clients
 from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.receivers import StoreScp, describe_modality
+from harness.receivers import SlowReceiver, describe_modality
 
 SECONDS = 10
 
@@ -113,7 +113,7 @@ def test_what_a_peer_gets_is_sent_to_it(
 def test_what_a_peer_moves_is_sent_to_the_destination(
     orthanc: OrthancServer, images: list[Image], port: int
 ) -> None:
-    with StoreScp(port):
+    with SlowReceiver(port, image_seconds=0.1):
         ask(orthanc, "movescu", "-aem", "DESTINATION", *get_keys(images[0]))
 
     sent = wait_for_sent(orthanc, "DESTINATION", len(images))

@@ -42,7 +42,8 @@ namespace OrthancPerf
 
       EngineResult Do(const std::string& deed, const TranscodingTarget& target = TARGET) const
       {
-        return Transcode(deed.data(), deed.size(), target);
+        return WorkerEngine::Transcode(deed.data(), deed.size(),
+                                       target);  // also while it is destroyed
       }
 
       std::string GetReason(const std::string& deed) const
