@@ -156,6 +156,11 @@ namespace OrthancPerf
     {
       if (marker == IMAGE_SIZE)
       {
+        if (!tiles.empty())
+        {
+          throw CodecError("A JPEG 2000 frame has two image sizes");
+        }
+
         tiles.assign(ReadImageSize(segment, header), TileParts());
       }
       else if (marker == CODING_STYLE)

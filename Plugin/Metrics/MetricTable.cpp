@@ -347,7 +347,8 @@ namespace OrthancPerf
            "too many ended at once.",
            OfServer(&MetricFigures::droppedEvents)},
           {"tuning", GAUGE, "setting",
-           "The tuning in force: numbers as they are, switches as 0 and 1.",
+           "The tuning in force: numbers, and switches as 0 and 1. A budget that is a share has "
+           "none.",
            PerName("setting", &MetricFigures::tuning)},
           {"findings", GAUGE, "id",
            "Findings of the advisor by their identifiers; GET /perf/advice explains them.",

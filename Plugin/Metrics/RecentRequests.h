@@ -24,10 +24,10 @@ namespace OrthancPerf
     bool Matches(const FinishedRequest& request) const;
   };
 
-  // Requests that read, for GET /perf/requests: the latest, the slowest of each class in the
-  // last hour, and sums by class over the last five minutes. Owned by the plugin's context; any
-  // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each, and 100
-  // kB.
+  // Requests that read, for GET /perf/requests: the latest, up to 20 slow ones of each class that
+  // are at most an hour old, and sums by class over the last five minutes. Owned by the plugin's
+  // context; any thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes
+  // each, and 100 kB.
   class RecentRequests : public IJournalObserver
   {
   public:
@@ -40,7 +40,7 @@ namespace OrthancPerf
     // At most "limit" that match, newest first
     std::vector<FinishedRequest> Latest(std::size_t limit, const RequestFilter& filter) const;
 
-    // At most "limit" that match, slowest first, of the last hour
+    // At most "limit" that match, slowest first
     std::vector<FinishedRequest> Slowest(std::size_t limit, const RequestFilter& filter) const;
 
     // By RouteClass, over the last five minutes, to 20 s. Not on the stack: 20 kB.

@@ -114,7 +114,13 @@ namespace OrthancPerf
     FollowPdus(connection, true, data, size, now);
     connection.requestBytes += size;
     connection.message.lastByte = now;
-    SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
+
+    // What looks like a send to a peer may be a question of a filter about the request that is
+    // served
+    if (!connection.IsToPeer())
+    {
+      SetCurrent(connection.IsOutgoing() ? nullptr : &connection);
+    }
 
     if (connection.IsDicom() && !connection.IsEncrypted() && !connection.IsOutgoing())
     {

@@ -299,7 +299,8 @@ namespace OrthancPerf
           OnlyIf(isEncoded, row.uncompressedSize / ToSeconds(row.encoding))},
          {"DecodeBytesPerSecond",
           OnlyIf(row.decodedSize > 0, row.decodedSize / ToSeconds(row.decoding))},
-         {"Lossless", OnlyIf(row.same + row.different > 0, row.different == 0)},
+         {"Lossless", OnlyIf(row.different > 0 || (isEncoded && row.same == row.transcoded),
+                             row.different == 0)},
          {"MeanError", OnlyIf(row.measured > 0, row.errors / static_cast<double>(row.measured))},
          {"MaximumError", OnlyIf(row.measured > 0, row.largestError)}});
   }

@@ -24,6 +24,8 @@ namespace OrthancPerf
     constexpr DicomTag TAG_DERIVATION_DESCRIPTION = 0x00082111;
     constexpr DicomTag TAG_SOURCE_IMAGE_SEQUENCE = 0x00082112;
     constexpr DicomTag TAG_DERIVATION_CODE_SEQUENCE = 0x00089215;
+    constexpr DicomTag TAG_SMALLEST_IMAGE_PIXEL_VALUE = 0x00280106;
+    constexpr DicomTag TAG_LARGEST_IMAGE_PIXEL_VALUE = 0x00280107;
     constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_RATIO = 0x00282112;
     constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_METHOD = 0x00282114;
     constexpr DicomTag TAG_PURPOSE_OF_REFERENCE_CODE_SEQUENCE = 0x0040a170;
@@ -97,7 +99,7 @@ namespace OrthancPerf
       const std::string step = std::string("Lossy compression with ") + syntax.name + ", quality " +
                                std::to_string(quality) + " of 100, compression ratio " + ratio;
       const std::string all = source.empty() ? step : std::string(source) + "; " + step;
-      return all.size() <= MAXIMUM_DESCRIPTION ? all : step;
+      return all.size() <= MAXIMUM_DESCRIPTION ? all : std::string(source);
     }
 
     // An item of a code sequence: DICOM PS3.3 table 8.8-1
@@ -221,6 +223,10 @@ namespace OrthancPerf
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_RATIO, "DS", AppendValue(ratios, steps, ratio));
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_METHOD, "CS",
                AppendValue(methods, steps, syntax.method));
+
+    // Those of the source
+    editor.Remove(TAG_SMALLEST_IMAGE_PIXEL_VALUE);
+    editor.Remove(TAG_LARGEST_IMAGE_PIXEL_VALUE);
     return editor.Write();
   }
 

@@ -316,12 +316,14 @@ namespace OrthancPerf
       return make(tiles).replace(26, 2, std::string("\0\xc8", 2));  // a tile is 200 wide
     };
     const std::string second = Tile(15, "x", 1);
+    const std::string size = make(TILE).substr(2, 43);
     const std::string comment = Bytes({0xff, 0x64, 0, 6}) + "text";
     const std::string withComment = Tile(23, "").insert(12, comment) + "x";  // in front of SOD
     ExpectJudged(
         CodestreamKind::Jpeg2000,
         {{"both tiles", makeTwo(TILE + second), READ},
          {"in another order", makeTwo(second + TILE), READ},
+         {"two image sizes", make(TILE).insert(2, size), "A JPEG 2000 frame has two image sizes"},
          {"the first tile only", makeTwo(TILE), MALFORMED},
          {"the second tile only", makeTwo(second), MALFORMED},
          {"a third tile", makeTwo(TILE + second + Tile(15, "x", 2)), MALFORMED},

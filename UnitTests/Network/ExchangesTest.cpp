@@ -813,6 +813,16 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Stored, instances_[1].outcome);
   }
 
+  // Another plugin's filter may ask a service that has a peer's port
+  TEST_F(PeerTest, IsNotCalledInPlaceOfTheRequestThatItsThreadServes)
+  {
+    Connection& client = *tracker_.OnAccepted(FD - 1, 8042, MakeAddress(1234), At(0));
+    Read(client, UPLOAD, 1);
+    Request(UPLOAD, 6);
+    EXPECT_EQ(FD - 1, tracker_.GetCurrentConnection());
+    tracker_.OnClosing(client, At(9));
+  }
+
   // Of a pool: a job has connected, and a thread that stores an instance asks over it
   TEST_F(PeerTest, HasAPortThatOtherServersAndAnObjectStorageHaveToo)
   {

@@ -158,6 +158,24 @@ namespace OrthancPerf
     EXPECT_FALSE(result["Reason"].asString().empty());
   }
 
+  TEST_F(ComparisonTest, WhatCannotBeDecodedIsNotCalledLossless)
+  {
+    FakeEngine* const first = first_.get();
+    const auto job = Make(2);
+
+    for (int pair = 0; pair < 4; pair++)
+    {
+      job->Step();
+    }
+
+    EXPECT_TRUE(job->GetContent()["Results"][3]["Lossless"].asBool());
+    first->Fails("it has crashed");
+    const Json::Value result = Finish(*job)[3];
+    EXPECT_EQ(2, result["Transcoded"].asInt());
+    EXPECT_FALSE(result.isMember("Lossless"));
+    EXPECT_EQ("not decoded: first: it has crashed", result["Reason"].asString());
+  }
+
   TEST_F(ComparisonTest, WhatIsStoredCompressedIsEncodedFromItsPixels)
   {
     FakeEngine encoder("encoder");

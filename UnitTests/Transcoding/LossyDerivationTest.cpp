@@ -83,6 +83,8 @@ namespace OrthancPerf
                  [](DataSetEditor& editor)
                  {
                    editor.Set(0x00080008, "CS", "DERIVED\\SECONDARY\\OTHER");
+                   editor.Set(0x00280106, "US", std::string("\x10\0", 2));
+                   editor.Set(0x00280107, "US", std::string("\xff\0", 2));
                    editor.Set(0x00282112, "DS", "3");
                    editor.Set(0x00282114, "CS", "OTHER");
                    editor.Set(0x00082111, "ST", "the engine's own words");
@@ -95,6 +97,8 @@ namespace OrthancPerf
             {0x00020003, NEW_UID},
             {0x00020010, JPEG_BASELINE},
             {0x00080008, "DERIVED\\PRIMARY"},
+            {0x00280106, ""},  // the pixels have other values now
+            {0x00280107, ""},
             {0x00282110, "01"},
             {0x00282112, "2"},
             {0x00282114, "ISO_10918_1"},
@@ -143,7 +147,7 @@ namespace OrthancPerf
     EXPECT_EQ("DERIVED\\SECONDARY", derive(0x00080008, "CS", ""));
     EXPECT_EQ("DERIVED\\SECONDARY", derive(0x00080008, "CS", "ORIGINAL"));
     EXPECT_EQ(0u, derive(0x00082111, "ST", "Subtraction").find("Subtraction; Lossy compression"));
-    EXPECT_EQ(0u, derive(0x00082111, "ST", std::string(1000, 'x')).find("Lossy compression with"));
+    EXPECT_EQ(std::string(1000, 'x'), derive(0x00082111, "ST", std::string(1000, 'x')));
 
     const std::string again = Describe(MakeSource(
         [](DataSetEditor& editor)

@@ -64,7 +64,7 @@ namespace OrthancPerf
       for (Json::Value& value : judgement.document)
       {
         const double proposed = value.asDouble() * PROPOSED_SHARE * memory / sum;
-        value = static_cast<Json::UInt64>(value.asUInt64() == 0 ? 0 : std::max(proposed, LEAST));
+        value = static_cast<Json::UInt64>(std::min(value.asDouble(), std::max(proposed, LEAST)));
       }
 
       judgement.words["Caches"] = sum;

@@ -151,9 +151,12 @@ namespace OrthancPerf
       return ToSeconds(*middle);
     }
 
+    // A received instance's time holds no setup, so its peer's costs nothing of it
     std::optional<Judgement> JudgeAssociationSetup(const PeerEvidence& peer,
                                                    const Evidence& evidence)
     {
+      const double lost =
+          peer.traffic.GetSeconds(Phase::Connect) + peer.traffic.GetSeconds(Phase::Associate);
       const std::size_t count = peer.setups.size();
       const double setup = count < MINIMUM_ASSOCIATIONS ? 0 : GetMedian(peer.setups);
       const bool isPoll = setup >= POLL_AT_LEAST && setup <= POLL_AT_MOST;
@@ -161,7 +164,7 @@ namespace OrthancPerf
                      {{"MedianSetupTime", setup},
                       {"Associations", static_cast<Json::UInt64>(count)},
                       {"RoundTrip", GetRoundTrip(peer)}},
-                     EstimatePeerShare(setup * static_cast<double>(count), peer, evidence),
+                     EstimatePeerShare(lost, peer, evidence),
                      peer.direction == Direction::Receive ? ""
                      : isPoll                             ? "movescu"
                                                           : "sending");

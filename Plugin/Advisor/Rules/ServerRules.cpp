@@ -215,7 +215,7 @@ namespace OrthancPerf
       const double time = facts.lookupTime.value_or(0);
       return JudgeIf(
           !facts.hasDatabasePlugin && facts.IsOlderThan(LOOKUP_INDEX) && facts.storedInstances &&
-              time >= SLOW_LOOKUP,
+              !facts.indexFile.empty() && time >= SLOW_LOOKUP,
           {{"Release", facts.orthancVersion},
            {"Database", "SQLite"},
            {"StoredInstances", static_cast<Json::UInt64>(facts.storedInstances.value_or(0))},

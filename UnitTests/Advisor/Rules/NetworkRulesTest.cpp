@@ -42,7 +42,14 @@ namespace OrthancPerf
 
       void AddSetups(std::initializer_list<double> setups, Direction direction)
       {
-        PeerEvidence& peer = AddPeer(MakeHealthy(), MANY, direction);
+        Sample sample = MakeHealthy();
+
+        if (direction == Direction::Send)  // one image in each association
+        {
+          sample.phases.emplace_back(Phase::Associate, *setups.begin());
+        }
+
+        PeerEvidence& peer = AddPeer(sample, MANY, direction);
 
         for (const double setup : setups)
         {
@@ -191,7 +198,9 @@ namespace OrthancPerf
                     SetTcp(evidence_.peers[0], 600, 65536);
                   });
     AddSetups({5002, 5003, 5001}, Direction::Receive);
-    EXPECT_EQ(ID, Judge(ID).id);
+    const Finding finding = Judge(ID);
+    EXPECT_EQ(ID, finding.id);
+    EXPECT_EQ(0, finding.cost.shareOfIngestTime);
   }
 
   TEST_F(NetworkRulesTest, AssociationsThatFailAreFoundWithTheirReasonFromTheThirdOn)

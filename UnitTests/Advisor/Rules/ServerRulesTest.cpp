@@ -237,6 +237,7 @@ namespace OrthancPerf
     ExpectNothing("", "fast ones", [this] { facts_.lookupTime = 0.002; });
     ExpectNothing("", "unknown ones", [this] { facts_.lookupTime.reset(); });
     ExpectNothing("", "another database", [this] { facts_.hasDatabasePlugin = true; });
+    ExpectNothing("", "a read-only server", [this] { facts_.indexFile.clear(); });
   }
 
   TEST_F(ServerRulesTest, AStoreOfManyInstancesNeedsAnotherDatabase)

@@ -655,6 +655,15 @@ namespace OrthancPerf
       const std::string file = Make(MakeSampleImage(MakeShape(8, false)), syntax);
       const std::string denied = SetElement(file, TAG_LOSSY_IMAGE_COMPRESSION, "CS", "00");
 
+      if (syntax == JPEG_BASELINE)
+      {
+        const std::string mislabelled = SetElement(file, 0x00020010, "UI", JPEG_LOSSLESS);
+        const std::string result = Make(mislabelled, EXPLICIT_VR);
+        const ReceivedFile made(result);
+        ASSERT_NE(nullptr, made.dataSet.Find(TAG_LOSSY_IMAGE_COMPRESSION));
+        EXPECT_EQ("01", made.dataSet.Find(TAG_LOSSY_IMAGE_COMPRESSION)->GetText());
+      }
+
       for (const std::string target : {EXPLICIT_VR, RLE, JPEG_LOSSLESS})
       {
         const auto getLossy = [&](const std::string& source)

@@ -191,7 +191,7 @@ export interface ReadRequest {
 export interface Served {
   Classes: Record<string, ReadSums>; // by class of route
   Latest: ReadRequest[];
-  Slowest: ReadRequest[]; // of the last hour
+  Slowest: ReadRequest[]; // at most an hour old
 }
 
 export interface DicomSockets {

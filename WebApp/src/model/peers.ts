@@ -75,11 +75,9 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
   };
 }
 
-// Images in both directions since Orthanc started
-export function countImages(peers: readonly Peer[], names: readonly string[]): number {
-  return peers
-    .filter(({ Name }) => names.includes(Name))
-    .reduce((sum, { Receive, Send }) => sum + (Receive?.Instances ?? 0) + (Send?.Instances ?? 0), 0);
+// Images of each of them since Orthanc started
+export function countImages(peers: readonly Peer[], names: readonly string[], direction: Direction): number[] {
+  return names.map((name) => peers.find(({ Name }) => Name === name)?.[direction]?.Instances ?? 0);
 }
 
 function compare(a: PeerRow, b: PeerRow, order: PeerOrder): number {

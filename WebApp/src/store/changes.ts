@@ -5,6 +5,7 @@ import { computed } from 'vue';
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Peer, ToldChange, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, isInForce, mergeChanges } from '../model/changes';
+import { getDirection } from '../model/findings';
 import { parseMoment, toMoment } from '../model/format';
 import { countImages } from '../model/peers';
 import { describeChange } from '../model/tuning';
@@ -98,7 +99,7 @@ export async function applyFinding(findings: readonly [Finding, ...Finding[]]): 
     const time = state.changes.at(-1)?.Time ?? state.seconds.Receive.at(-1)?.time ?? now();
     const peers = findings.flatMap(({ Peer }) => Peer ?? []);
     state.peers = await perf.get<Peer[]>('peers').catch(() => state.peers);
-    const images = countImages(state.peers, peers);
+    const images = countImages(state.peers, peers, getDirection(finding.ID));
     state.applied = [...others, { id: finding.ID, title: finding.Title, document, time, peers, images }];
   }
 }

@@ -6,10 +6,12 @@ import { COMPARED, countAfter } from '../model/history';
 import { countImages } from '../model/peers';
 import { state, type AppliedFinding } from './state';
 
-// A restart of Orthanc counts from zero again
-function countSince({ time, peers, images }: AppliedFinding): number {
-  const count = countImages(state.peers, peers);
-  return peers.length === 0 ? countAfter(state.seconds, time) : count < images ? count : count - images;
+// Of the peer with the fewest: only its own images prove that a peer is well. A restart of Orthanc counts from zero again.
+function countSince({ id, time, peers, images }: AppliedFinding): number {
+  const counts = countImages(state.peers, peers, getDirection(id));
+  return peers.length === 0
+    ? countAfter(state.seconds, time)
+    : Math.min(...counts.map((count, index) => count - (count < (images[index] ?? 0) ? 0 : images[index] ?? 0)));
 }
 
 const getKey = ({ id, time }: AppliedFinding) => `${id} ${time}`;

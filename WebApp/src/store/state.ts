@@ -39,7 +39,7 @@ export interface AppliedFinding {
   document: JsonObject;
   time: number; // seconds since 1970, by the server's clock
   peers: readonly string[]; // that it was about; empty: about the server
-  images: number; // of those peers until then
+  images: readonly number[]; // of each of those peers until then
 }
 
 // undefined: not known yet

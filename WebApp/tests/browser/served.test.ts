@@ -28,7 +28,7 @@ test('requests are found by class and by client, the latest and the slowest', as
   await classes.getByRole('button', { name: 'frame', exact: true }).click();
   await served.getByText('No request of frame of backup.').waitFor();
   await served.getByRole('button', { name: 'Only frame of backup' }).click();
-  await served.getByRole('radio', { name: 'Slowest of an hour' }).check();
+  await served.getByRole('radio', { name: 'Slowest' }).check();
   await expect.poll(() => rows.count()).toBeGreaterThan(1);
   expect(await findBarriers(page)).toEqual([]);
   expect(troubles).toEqual([]);

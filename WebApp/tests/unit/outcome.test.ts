@@ -9,7 +9,7 @@ import type { AppliedFinding } from '../../src/store/state';
 import { makeHistory, makeTuning } from './answers';
 
 const APPLIED: AppliedFinding = {
-  id: 'stalls', title: 'Stalls', document: { DicomSockets: { Preset: 'tuned' } }, time: 1009, peers: [], images: 0,
+  id: 'stalls', title: 'Stalls', document: { DicomSockets: { Preset: 'tuned' } }, time: 1009, peers: [], images: [],
 };
 const FINDING: Finding = {
   ID: 'stalls', Title: 'Stalls', Explanation: '', Evidence: {}, Cost: null,
@@ -90,12 +90,18 @@ test('images that come more slowly are not praised', async () => {
 
 test('a finding about a peer waits for the images of that peer', async () => {
   const many = [...SLOW, ...Array<number>(9).fill(9)];
-  expect(await render(many, { ...APPLIED, peers: ['CT'], images: 58 })).toContain('(7 of 20)');
-  expect(await render(many, { ...APPLIED, peers: ['CT'], images: 45 })).toContain('Gone');
+  expect(await render(many, { ...APPLIED, peers: ['CT'], images: [56] })).toContain('(7 of 20)');
+  expect(await render(many, { ...APPLIED, peers: ['CT'], images: [43] })).toContain('Gone');
+});
+
+test('a finding about several peers waits for each of them, in its direction', async () => {
+  const many = [...SLOW, ...Array<number>(9).fill(9)];
+  expect(await render(many, { ...APPLIED, peers: ['CT', 'MR'], images: [43, 0] })).toContain('(0 of 20)');
+  expect(await render(many, { ...APPLIED, id: 'delayed-ack-sending', peers: ['CT'], images: [0] })).toContain('(2 of 20)');
 });
 
 test('a restart of Orthanc, which counts from zero again, makes no images negative', async () => {
-  expect(await render(SLOW, { ...APPLIED, peers: ['CT'], images: 5000 })).not.toContain('(-');
+  expect(await render(SLOW, { ...APPLIED, peers: ['CT'], images: [5000] })).not.toContain('(-');
 });
 
 test('a finding that stays says so after enough images', async () => {

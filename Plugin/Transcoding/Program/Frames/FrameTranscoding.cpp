@@ -133,10 +133,12 @@ namespace OrthancPerf
           const std::string_view frame = Join(fragments_[index], storage);
           samples = DecodeFrame(codec_, syntax_.codestream, format, frame);
 
-          // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both.
-          hasLoss |= syntax_.codestream == CodestreamKind::Jpeg2000
-                         ? !ReadCodestreamHeader(syntax_.codestream, frame).isLossless
-                         : syntax_.isLossy;
+          // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both, and that of
+          // JPEG may be wrong.
+          const bool isReversible = syntax_.codestream == CodestreamKind::Rle ||
+                                    ReadCodestreamHeader(syntax_.codestream, frame).isLossless;
+          hasLoss |=
+              !isReversible || (syntax_.isLossy && syntax_.codestream != CodestreamKind::Jpeg2000);
         }
 
         return samples;
