@@ -44,7 +44,7 @@ MOMENT = "%Y%m%dT%H%M%S.%f"  # of all answers, in UTC
 LONGEST_REST = 0.5
 
 START_SECONDS = 120  # of a machine that is busy with much else
-STOP_SECONDS = 30
+STOP_SECONDS = 90  # Orthanc waits for associations whose peer is gone without a word
 
 # No log may have it: a report of a sanitizer, or a callback of the plugin that failed
 FAULT = re.compile(r"Sanitizer:|runtime error:|terminate called|Perf: the callback .* failed")
