@@ -11,14 +11,17 @@ import pytest
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import abuse, clients
-from harness.load import keep_busy
+from harness.acknowledged import AcknowledgedLoad
 from harness.metrics import IN_FLIGHT, INSTANCES, scrape, wait_until
+from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 
 SANITIZED = ROOT / "build" / "asan" / "libOrthancPerf.so"
 
 # AddressSanitizer refuses mallopt(3), and std::locale waits for itself forever under it (GCC 12)
 OPTIONS = {"MallocArenaMax": 0, "Locale": "C", "DicomScpTimeout": 2, "OverwriteInstances": True}
+
+WAYS = ["store", "upload"] * 2
 
 pytestmark = [pytest.mark.pair, pytest.mark.flaky(reruns=0)]
 
@@ -69,9 +72,11 @@ def tune(server: OrthancServer) -> None:
 def test_no_sanitizer_has_anything_to_say(server: OrthancServer, make_series: MakeSeries) -> None:
     assert find_runtime().name in Path(f"/proc/{server.pid}/maps").read_text("ascii")
     images = make_series("sanitized", 10)
+    numbered = NumberedImages()
     clients.store_over_web(server, images)
     clients.upload_zip(server, images)
-    with keep_busy(server, images):
+    with AcknowledgedLoad(server, numbered, WAYS) as load:
+        load.wait_for_each()
         for _ in range(3):
             tune(server)
             look_everywhere(server)
@@ -80,7 +85,8 @@ def test_no_sanitizer_has_anything_to_say(server: OrthancServer, make_series: Ma
     assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
     assert scrape(server).sum(INSTANCES, outcome="stored") >= 40
 
-    with keep_busy(server, images):
+    with AcknowledgedLoad(server, numbered, WAYS) as load:
+        load.wait_for_each()
         server.ask_to_stop()
     assert server.stop() == 0
     assert "Sanitizer" not in server.log and "runtime error" not in server.log, server.log

@@ -15,7 +15,6 @@ import requests
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.acknowledged import AcknowledgedLoad
-from harness.load import keep_busy
 from harness.metrics import INSTANCES, get_peer, scrape, wait_until
 from harness.numbered import NumberedImages, identify_numbered
 from harness.orthanc import OrthancServer
@@ -43,13 +42,13 @@ CRASH = re.compile(r"segmentation|terminate called|abort|corrupt|free\(\)|Saniti
 DICOM_OPTIONS = {"DicomScpTimeout": 2}
 
 
-def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc, make_series: MakeSeries) -> None:
-    images = make_series("stop", 20)
+def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc) -> None:
     server = start_orthanc(options=DICOM_OPTIONS)
     for number in range(STOPS):
         if number > 0:
             server.start()
-        with keep_busy(server, images):
+        with AcknowledgedLoad(server, IMAGES, WAYS) as load:
+            load.wait_for_each()
             server.ask_to_stop()
             time.sleep(GOES_ON_SECONDS)
         assert server.stop() == 0
@@ -106,10 +105,11 @@ def wait_until_answers(server: OrthancServer) -> None:
     assert wait_until(answers)
 
 
-def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) -> None:
-    """Orthanc reads its configuration, and loads its plugins, again; asked to under a load."""
+def reset(server: OrthancServer, ways: list[str]) -> None:
+    """Orthanc reads its configuration, and loads its plugins, again; asked to under such a load."""
     starts = server.log.count("Orthanc has started")
-    with load:
+    with AcknowledgedLoad(server, IMAGES, ways) as load:
+        load.wait_for_each()
         server.request("POST", "/tools/reset", data="{}").raise_for_status()
     assert wait_until(lambda: server.log.count("Orthanc has started") > starts, 30)
     wait_until_answers(server)
@@ -168,8 +168,7 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
     calls = count_calls(server)
     server.tune(DicomSockets={"KeepAliveSeconds": 7})
     for number in range(RESETS):
-        is_loaded = number % 2 == 1
-        reset(server, keep_busy(server, images) if is_loaded else contextlib.nullcontext())
+        reset(server, WAYS if number % 2 == 1 else [])
         assert wait_until(lambda: count_calls(server) == calls)  # with those of other plugins
         assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 7
 

@@ -19,6 +19,7 @@ from pynetdicom import AE
 from pynetdicom.sop_class import CTImageStorage
 
 from harness import clients
+from harness.metrics import wait_until
 from harness.numbered import NumberedImages, find_number, make_pixels
 from harness.orthanc import OrthancServer
 from harness.senders import keep_reactor_paused
@@ -68,6 +69,7 @@ class AcknowledgedLoad:
         self._is_over = threading.Event()
         self._may_send = threading.Event()
         self._may_send.set()
+        self._served: set[int] = set()  # threads to which something was acknowledged
         self._threads = [
             threading.Thread(target=self._go_on, args=[getattr(self, f"_{way}")]) for way in ways
         ]
@@ -99,6 +101,10 @@ class AcknowledgedLoad:
             assert time.monotonic() < deadline, f"no {count} instances within {seconds} s"
             time.sleep(0.005)
 
+    def wait_for_each(self) -> None:
+        """Until something is acknowledged to each sender."""
+        assert wait_until(lambda: len(self._served) == len(self._threads))
+
     def _take(self) -> tuple[int, bytes]:
         self._may_send.wait()
         number, content = self._images.take()
@@ -108,6 +114,7 @@ class AcknowledgedLoad:
     def _note(self, number: int) -> None:
         self.times[number] = time.monotonic()
         self.acknowledged.append(number)
+        self._served.add(threading.get_ident())
 
     def _go_on(self, send: Callable[[], None]) -> None:
         while not self._is_over.is_set():
