@@ -149,7 +149,7 @@ def check_dashboard(_: Trial, server: OrthancServer) -> None:
 def get_as_browser(server: OrthancServer, path: str, expected: str) -> str:
     answer = server.get(path, headers=BROWSER)
     answer.raise_for_status()
-    assert answer.headers["Content-Type"].split(";")[0] == expected, path
+    assert answer.headers["Content-Type"] == f"{expected}; charset=utf-8", path
     return answer.text
 
 
