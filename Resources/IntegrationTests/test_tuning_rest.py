@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """/perf/tuning: read, merged, kept, returned to the configuration; and who did so."""
 
-import json
 from typing import Any
-
-import pytest
 
 from conftest import MakeSeries, StartOrthanc
 from harness.metrics import wait_until
-from harness.orthanc import Json, OrthancServer
+from harness.orthanc import OrthancServer
 from harness.tuning import tune_sockets
 
 TUNING = "/perf/tuning"
@@ -101,40 +98,6 @@ def test_a_change_need_not_be_kept_and_keys_without_effect_are_named(
     assert list_without_effect(orthanc) == {"DicomSockets.TcpQuickAck", *keys}
     orthanc.restart()
     assert orthanc.get_json(TUNING) == configured
-
-
-@pytest.mark.parametrize(
-    ("body", "key"),
-    [
-        ({"DicomSockets": {"TcpNoDelay": "yes"}}, "DicomSockets.TcpNoDelay"),
-        ({"Sockets": {}}, "Sockets"),
-        ("", ""),
-        ("{", ""),
-    ],
-)
-def test_a_bad_document_changes_nothing_and_is_told_why(
-    server: OrthancServer, body: Json, key: str
-) -> None:
-    before = server.get_json(TUNING)
-    data = body if isinstance(body, str) else json.dumps(body)
-    answer = server.request("PUT", TUNING, data=data)
-    assert answer.status_code == 400
-    assert answer.headers["Content-Type"].startswith("application/json")
-    error = answer.json()
-    assert error["Key"] == key
-    assert error["Message"] and error["Allowed"]
-    assert server.get_json(TUNING) == before
-
-
-def test_wrong_arguments_are_named_and_unknown_ones_ignored(server: OrthancServer) -> None:
-    wrong = [f"/perf/instances?{one}" for one in ("limit=many", "origin=Mars", "direction=Up")]
-    for path in [*wrong, f"{TUNING}?sources=maybe"]:
-        answer = server.get(path)
-        assert answer.status_code == 400
-        assert answer.headers["Content-Type"].startswith("application/json")
-        assert answer.json()["Message"]
-    arguments = "limit=1&_=1795275657&token=a&limt=2"
-    assert server.get(f"/perf/instances?{arguments}").status_code == 200
 
 
 def test_a_change_names_the_user_and_the_address_and_never_the_password(

@@ -102,9 +102,9 @@ namespace OrthancPerf
     EXPECT_TRUE(GetJson({{"since", "20270115T080005.000001"}})["TuningChanges"].empty());
   }
 
-  TEST_F(HistoryResourceTest, MinutesAreAskedForByNameAndWrongArgumentsAreNamed)
+  TEST_F(HistoryResourceTest, MinutesAreAskedForWrongArgumentsAreNamedAndUnknownOnesIgnored)
   {
-    EXPECT_EQ(60, GetJson({{"resolution", "minute"}})["Resolution"].asInt());
+    EXPECT_EQ(60, GetJson({{"resolution", "minute"}, {"token", "a"}})["Resolution"].asInt());
 
     for (const auto& [name, value] :
          {std::pair("resolution", "hour"), std::pair("resolution", ""),
