@@ -13,7 +13,6 @@ from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
 from harness import advice
-from harness.certificates import Certificate
 from harness.clients import store, upload
 from harness.images import Image
 from harness.metrics import scrape
@@ -120,16 +119,13 @@ def test_a_healthy_tuned_server_gets_no_advice(
         assert list_advice_under_load(orthanc, images, "receiver", tmp_path) == set()
 
 
-@pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "tls"])
 def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
-    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image], is_encrypted: bool
+    orthanc: OrthancServer, images: list[Image]
 ) -> None:
-    orthanc = start_orthanc(options=certificate.get_dicom_options() if is_encrypted else {})
-    arguments = certificate.get_dcmtk_arguments() if is_encrypted else []
     tune_sockets(orthanc, Preset="stock")
     before = time.time() - 1  # to whole seconds
     begin = time.perf_counter()
-    store(orthanc, images, "CT_ROOM_1", arguments)
+    store(orthanc, images, "CT_ROOM_1")
     stock_seconds = time.perf_counter() - begin
 
     finding = advice.find(orthanc, "delayed-ack", "CT_ROOM_1")
@@ -142,7 +138,7 @@ def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
     advice.apply(orthanc, finding)
     assert ("delayed-ack", "CT_ROOM_1") not in advice.list_findings(orthanc)
     begin = time.perf_counter()
-    store(orthanc, images, "CT_ROOM_1", arguments)
+    store(orthanc, images, "CT_ROOM_1")
     advice.check_gain(finding, stock_seconds, time.perf_counter() - begin)
     time.sleep(1)
     assert ("delayed-ack", "CT_ROOM_1") not in advice.list_findings(orthanc)
@@ -150,7 +146,7 @@ def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
 
     # What came before the change is no part of the whole, as it is none of the peer
     tune_sockets(orthanc, Preset="stock")
-    store(orthanc, images, "CT_ROOM_1", arguments)
+    store(orthanc, images, "CT_ROOM_1")
     again = advice.find(orthanc, "delayed-ack", "CT_ROOM_1")
     share = again["Cost"]["ShareOfIngestTime"]
     assert share == pytest.approx(again["Evidence"]["StallShare"], rel=0.05)

@@ -3,17 +3,13 @@
 
 import time
 
-from pydicom.dataset import FileDataset
-from pydicom.uid import generate_uid
-
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image
-from harness.metrics import INSTANCES, scrape_when_counted
+from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer
 from harness.transcoding import (
     JPEG_LOSSLESS_SV1,
-    change,
     get_syntax,
     list_transcodings,
     read_stored,
@@ -68,19 +64,3 @@ def test_what_replaces_a_stored_instance_is_transcoded(
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     send_twice(orthanc, make_series("duplicates", COUNT))
     assert count_outcomes(orthanc, 2 * COUNT) == {"transcoded": 2 * COUNT}
-
-
-def test_what_orthanc_has_counts_as_stored_though_other_series_share_its_uid(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    """From 1.13.0 on, Orthanc refuses it before the plugin's filter is asked."""
-    (image,) = make_series("duplicates", 1)
-
-    def move(other: FileDataset) -> None:
-        other.SeriesInstanceUID = generate_uid()
-
-    both = [image.read_bytes(), change(image.path, move)]
-    clients.upload(orthanc, both * 2)
-    counts = scrape_when_counted(orthanc, 4).group(INSTANCES, "origin", "outcome")
-    assert counts == {("RestApi", "stored"): 4}
-    assert "Multiple instances" not in orthanc.log

@@ -126,23 +126,3 @@ def test_phases_and_pauses_of_uploads_are_the_clients_time(
         assert len(instances) == len(contents)
         pauses = sum(instance["Phases"].get("Idle", 0) for instance in instances)
         shares.append((pauses + sum(one["Duration"] for one in instances)) / elapsed)
-
-
-def test_the_list_can_be_narrowed_and_peers_are_told_apart(
-    server: OrthancServer, make_series: MakeSeries
-) -> None:
-    images = make_series("store", 6)
-    clients.store(server, images[:2], title="FIRST")
-    clients.store(server, images[2:5], title="SECOND")
-    clients.upload(server, [images[5].read_bytes()])
-    scrape_when_counted(server, len(images))
-
-    latest = server.get_json("/perf/instances?limit=2")
-    assert [entry["Origin"] for entry in latest] == ["RestApi", "DicomProtocol"]
-    assert latest[0]["ID"] == server.find_instance(images[5].sop_instance_uid)
-    assert {entry["Peer"] for entry in server.get_json("/perf/instances?peer=FIRST")} == {"FIRST"}
-    sent = server.get_json("/perf/instances?origin=DicomProtocol&limit=4")
-    assert [entry["Peer"] for entry in sent] == ["SECOND"] * 3 + ["FIRST"]
-    peers = {peer["Name"]: peer["Receive"] for peer in server.get_json("/perf/peers")}
-    assert (peers["FIRST"]["Instances"], peers["SECOND"]["Instances"]) == (2, 3)
-    assert sum(peers["SECOND"]["PhaseShares"].values()) == pytest.approx(1)

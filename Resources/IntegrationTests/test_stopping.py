@@ -152,7 +152,8 @@ def test_what_is_acknowledged_after_the_signal_is_transcoded(
     check_syntax(server, acknowledged)
     server.restart()
     acknowledged = send_until_closed(server, server.ask_to_stop)
-    server.restart()
+    assert server.stop() == 0, server.log
+    server.start()
     check_syntax(server, acknowledged)
 
 
@@ -181,6 +182,7 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
         received = get_peer(server, f"AFTER{number}")
         assert received["Instances"] == 4
         assert "Storage" in received["PhaseShares"]
+        assert sum(received["PhaseShares"].values()) == pytest.approx(1)
     assert not CRASH.search(server.log), server.log
 
 

@@ -176,30 +176,6 @@ def test_lossy_targets_are_logged_once_each(orthanc: OrthancServer) -> None:
         assert wait_until(functools.partial(is_logged, count))  # once the self-test has ended
 
 
-def test_metrics_count_bytes_of_both_sides_and_the_phase_is_the_engines_time(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
-    first, *images = make_series("store", 4)
-    orthanc.upload(first.read_bytes())
-    assert "Transcode" not in orthanc.get_json("/perf/instances")[0]["Phases"]
-    orthanc.delete_all()
-
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="dcmtk")
-    clients.upload(orthanc, [image.read_bytes() for image in images])
-    metrics = scrape(orthanc)
-    labels = {"engine": "dcmtk", "target": "JPEGProcess14SV1"}
-    assert metrics.sum(TRANSCODED, outcome="transcoded", **labels) == len(images)
-    sent = sum(image.get_size() for image in images)
-    stored = sum(len(orthanc.get_file(name)) for name in orthanc.get_json("/instances"))
-    assert metrics.sum("orthanc_perf_transcode_bytes_total", side="source", **labels) == sent
-    assert metrics.sum("orthanc_perf_transcode_bytes_total", side="target", **labels) == stored
-    finished = orthanc.get_json("/perf/instances", params={"limit": len(images)})
-    phases = sum(instance["Phases"]["Transcode"] for instance in finished)
-    engine = metrics.sum("orthanc_perf_transcode_seconds_sum", engine="dcmtk")
-    assert engine <= phases <= sum(instance["Duration"] for instance in finished)
-    assert clients.get_output(["promtool", "check", "metrics"], metrics.text) == ""
-
-
 def test_without_the_received_callback_the_status_says_so(
     start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
 ) -> None:

@@ -2,27 +2,21 @@
 """Transcoding under load, live switches and hostile pixel data: nothing is lost or changed."""
 
 import itertools
-import json
 import os
 import random
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 from pydicom.data import get_testdata_file
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
-from harness.images import make_slice
-from harness.metrics import wait_until
 from harness.mutations import make_mutants
 from harness.numbered import NumberedImages, identify_numbered
 from harness.orthanc import OrthancServer, read_moment
-from harness.process import get_resident_bytes, keep_children_still
+from harness.process import get_resident_bytes
 from harness.transcoding import (
     EXPLICIT,
     JPEG_2000_LOSSLESS,
@@ -30,12 +24,10 @@ from harness.transcoding import (
     JPEG_LS,
     LOSSLESS,
     RLE,
-    decode,
     ingest,
     list_engines,
     list_transcodings,
     read,
-    read_stored,
     renew,
     tune,
     write,
@@ -47,33 +39,6 @@ SENDERS = 4
 SWITCHES = int(os.environ.get("PERF_SWITCHES", "200"))
 
 MEMORY_ALLOWANCE = 256 * 1024 * 1024
-
-
-@pytest.mark.parametrize("probe", [True, False])
-def test_an_instance_is_in_flight_for_as_long_as_an_engine_has_it(
-    start_orthanc: StartOrthanc, probe: bool
-) -> None:
-    """The engine's time limit for the image is beyond the patience that an instance has."""
-    orthanc = start_orthanc(perf={"SocketProbe": probe})
-    list_engines(orthanc)
-    tune(orthanc, Engine="gdcm", TransferSyntax=RLE)
-    images = []
-    for size in (512, 2000):
-        images.append(make_slice(f"hung-{size}", 0, 1, np.zeros((size, size), "<u2")))
-        images[-1].Rows = images[-1].Columns = size
-    clients.upload(orthanc, [write(images[0])])  # from now on, a program is at work
-
-    with keep_children_still(orthanc.pid):
-        ((status, body),) = clients.upload(orthanc, [write(images[1])])
-
-    assert status == 200, body
-    assert wait_until(lambda: len(orthanc.get_json("/perf/instances")) == 2)
-    instance = orthanc.get_json("/perf/instances")[0]
-    assert instance["Phases"]["Transcode"] > 8
-    assert instance["Outcome"] == "Stored"
-    assert instance["ID"] == json.loads(body)["ID"]
-    assert instance["Transcoding"]["Outcome"] == "Failed"
-    assert "Reason" in instance["Transcoding"]
 
 
 def list_transcode_intervals(server: OrthancServer) -> list[tuple[float, float]]:
@@ -136,28 +101,6 @@ def test_switching_engine_and_target_loses_nothing(orthanc: OrthancServer) -> No
         for number in load.sent
     }
     assert len(syntaxes) > 3
-
-
-def test_orthanc_stops_while_it_transcodes(
-    start_orthanc: StartOrthanc, make_series: MakeSeries
-) -> None:
-    orthanc = start_orthanc()
-    tune(orthanc, TransferSyntax=JPEG_2000_LOSSLESS, Engine="gdcm")
-    contents = [image.read_bytes() for image in make_series("store", 20)]
-
-    def upload_share(sender: int) -> None:
-        with suppress(OSError):  # the server goes
-            clients.upload(orthanc, contents[sender::SENDERS])
-
-    with ThreadPoolExecutor(SENDERS) as pool:
-        running = [pool.submit(upload_share, sender) for sender in range(SENDERS)]
-        assert wait_until(lambda: bool(orthanc.get_json("/instances")))
-        assert orthanc.stop() == 0, orthanc.log
-        for upload in running:
-            upload.result()
-    orthanc.start()
-    for name in orthanc.get_json("/instances"):
-        assert decode(read_stored(orthanc, name)).shape == (512, 512)
 
 
 # A malloc that has none of so many bytes
