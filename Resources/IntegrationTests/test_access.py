@@ -265,11 +265,7 @@ def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> 
     with serve_locations(rules, server.folder / "proxy") as url:
 
         def ask_from(source: str, method: str, path: str, **more: object) -> int:
-            with requests.Session() as session:
-                session.trust_env = False
-                adapter = requests.adapters.HTTPAdapter()
-                adapter.init_poolmanager(1, 1, source_address=(source, 0))
-                session.mount("http://", adapter)
+            with clients.open_session(source) as session:
                 address = url + "/pacs" + path
                 return session.request(method, address, timeout=60, **more).status_code
 

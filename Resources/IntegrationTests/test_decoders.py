@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.codestreams import Stream, make_damaged_streams, make_streams
-from harness.transcoding import EXPLICIT, RLE, ingest, read
+from harness.transcoding import EXPLICIT, RLE, get_pixels, ingest, read
 
 # 20,000 before a release; the first ones of them otherwise
 STREAMS = int(os.environ.get("PERF_STREAMS", "300"))
@@ -19,13 +19,9 @@ STREAMS = int(os.environ.get("PERF_STREAMS", "300"))
 Found = dict[str, tuple[str, np.ndarray | None]]
 
 
-def read_native(path: Path) -> np.ndarray:
-    """All bits, as they lie there: no reader takes part."""
-    image = read(path)
-    frames = int(image.get("NumberOfFrames") or 1)
-    shape = (frames * image.Rows, image.Columns, image.SamplesPerPixel)
-    samples = np.frombuffer(image.PixelData, f"<u{image.BitsAllocated // 8}")
-    return samples[: np.prod(shape)].reshape(shape)
+def read_rows(path: Path) -> np.ndarray:
+    """All bits, each frame below the one before."""
+    return np.concatenate(get_pixels(read(path)))
 
 
 def find_stored(
@@ -45,7 +41,7 @@ def find_stored(
     found = {}
     for (path, name), outcome in zip(names.items(), outcomes, strict=True):
         stored = results / path.name
-        found[name] = (outcome, read_native(stored) if stored.exists() else None)
+        found[name] = (outcome, read_rows(stored) if stored.exists() else None)
     return found
 
 

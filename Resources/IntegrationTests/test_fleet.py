@@ -28,7 +28,7 @@ import yaml
 
 from conftest import ROOT, AddRow, MakeSeries
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
-from harness.clients import get_output, make_store_command
+from harness.clients import get_output, make_store_command, open_session
 from harness.fleet import FLEET
 from harness.haproxy import HaProxyServer
 from harness.images import Image
@@ -291,11 +291,7 @@ def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path
 
 def upload_from(address: str, port: int, content: bytes) -> int:
     """One file over a connection of its own from this address of the machine."""
-    with requests.Session() as session:
-        session.trust_env = False
-        adapter = requests.adapters.HTTPAdapter()
-        adapter.init_poolmanager(1, 1, source_address=(address, 0))
-        session.mount("http://", adapter)
+    with open_session(address) as session:
         url = f"http://127.0.0.1:{port}/instances"
         return session.post(url, data=content, auth=OPERATOR, timeout=120).status_code
 

@@ -15,6 +15,7 @@ from harness.clients import get_output
 from harness.images import list_pydicom_files, make_explicit
 from harness.process import run
 from harness.sources import Kind, make_image
+from harness.transcoding import get_pixels
 
 # pydicom's warnings about pydicom's own odd files
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -23,18 +24,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def is_covered(image: FileDataset) -> bool:
     is_shared = image.get("PhotometricInterpretation") == "YBR_FULL_422"
     return image.get("BitsAllocated") in (8, 16) and not is_shared
-
-
-def get_pixels(image: FileDataset) -> np.ndarray:
-    """Native Pixel Data with all bits, frame by frame, colours interleaved."""
-    frames = int(image.get("NumberOfFrames") or 1)
-    shape = (frames, image.Rows, image.Columns, image.SamplesPerPixel)
-    samples = np.frombuffer(image.PixelData, f"<u{image.BitsAllocated // 8}")
-    samples = samples[: np.prod(shape)]
-    if image.SamplesPerPixel > 1 and image.PlanarConfiguration == 1:
-        planes = samples.reshape(frames, image.SamplesPerPixel, image.Rows, image.Columns)
-        return planes.transpose(0, 2, 3, 1)
-    return samples.reshape(shape)
 
 
 def keep_stored_bits(image: FileDataset, pixels: np.ndarray) -> np.ndarray:

@@ -154,6 +154,16 @@ def store_over_web(server: OrthancServer, images: Sequence[Image]) -> requests.R
     return response
 
 
+def open_session(source: str) -> requests.Session:
+    """Its connections come from this address of the machine."""
+    session = requests.Session()
+    session.trust_env = False
+    adapter = requests.adapters.HTTPAdapter()
+    adapter.init_poolmanager(1, 1, source_address=(source, 0))
+    session.mount("http://", adapter)
+    return session
+
+
 def get_output(
     command: Sequence[str | Path], content: str | None = None, seconds: float = 120
 ) -> str:

@@ -51,10 +51,6 @@ def check_all_over(server: OrthancServer) -> Json:
     return memory
 
 
-def tune_memory(server: OrthancServer, **keys: Json) -> Json:
-    return server.tune(Memory=keys)["Memory"]
-
-
 class LargeMessage:
     """A C-STORE of an image with `size` bytes of pixels over an association of its own, which goes
     on as far as it is told to, from one thread. Without its end, its sender vanishes."""
