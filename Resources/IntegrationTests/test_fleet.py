@@ -389,7 +389,7 @@ def test_a_machine_that_dies_in_the_middle_of_an_image_does_not_hold_its_sender(
     fleet: Fleet,
 ) -> None:
     """Keep-alive does not run then. But whom the plugin holds back is no such case: of C-STORE, it
-    reads a little every 20 s (IngestBudget::SILENCE), of an upload nothing, however long."""
+    reads a little every 20 s (AdmissionQueue::SILENCE), of an upload nothing, however long."""
     several_silences = 6 * 20
     ports = " or ".join(f"dport = :{server.dicom_port}" for server in fleet.servers.values())
     with socket.create_connection(("127.0.0.1", fleet.haproxy.dicom_port)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a page of someone else's can make a browser send to /perf: it changes nothing.
 
-UnitTests/Rest/RequestSafetyTest.cpp has all kinds of pages; here is what Orthanc makes of requests.
+UnitTests/Rest/RestRouterTest.cpp has all kinds of pages; here is what Orthanc makes of requests.
 """
 
 import json

@@ -17,8 +17,7 @@ ASSOCIATIONS = PREFIX + "associations_total"
 PEER_INSTANCES = PREFIX + "peer_instances_total"
 IN_FLIGHT = PREFIX + "ingest_in_flight"
 
-# The plugin learns of an instance that Orthanc refused only by what happens, or doesn't happen,
-# on that thread afterwards: such an instance is counted some seconds later
+# What a test waits for comes within seconds, unless the machine is busy
 PATIENCE_SECONDS = 60
 
 
