@@ -23,6 +23,7 @@ from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, list_engines, tune
 
 SENDERS = 4
 WAYS = ["store", "upload"] * SENDERS
+FEW_WAYS = ["store", "upload"] * 2
 IMAGES = NumberedImages()
 
 CLOSED = "DICOM server has stopped"
@@ -47,7 +48,7 @@ def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc) -> None:
     for number in range(STOPS):
         if number > 0:
             server.start()
-        with AcknowledgedLoad(server, IMAGES, WAYS) as load:
+        with AcknowledgedLoad(server, IMAGES, FEW_WAYS) as load:
             load.wait_for_each()
             server.ask_to_stop()
             time.sleep(GOES_ON_SECONDS)
@@ -169,7 +170,7 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
     calls = count_calls(server)
     server.tune(DicomSockets={"KeepAliveSeconds": 7})
     for number in range(RESETS):
-        reset(server, WAYS if number % 2 == 1 else [])
+        reset(server, FEW_WAYS if number % 2 == 1 else [])
         assert wait_until(lambda: count_calls(server) == calls)  # with those of other plugins
         assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 7
 
