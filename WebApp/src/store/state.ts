@@ -78,6 +78,7 @@ export const state = shallowReactive({
 
 export const view = reactive({
   theme: 'auto' as Theme,
+  isDark: false, // by the theme, or the system's
   direction: 'Receive' as Direction,
   range: RANGES[0] as Range,
   scale: 'clock' as Scale,

@@ -4,20 +4,23 @@ import { keep, recall } from './kept';
 import { view, type Theme } from './state';
 
 const NAME = 'theme';
+const SYSTEM = matchMedia('(prefers-color-scheme: dark)');
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
-function show(theme: Theme): void {
-  view.theme = theme;
-  document.documentElement.dataset.theme = theme;
+function paint(): void {
+  view.isDark = view.theme === 'auto' ? SYSTEM.matches : view.theme === 'dark';
+  document.documentElement.dataset.theme = view.isDark ? 'dark' : 'light';
 }
 
 export function restoreTheme(): void {
   const kept = recall(NAME);
-  show(THEMES.find((theme) => theme === kept) ?? 'auto');
+  view.theme = THEMES.find((theme) => theme === kept) ?? 'auto';
+  paint();
+  SYSTEM.addEventListener('change', paint);
 }
 
 export function switchTheme(): void {
-  const next = THEMES[(THEMES.indexOf(view.theme) + 1) % THEMES.length] ?? 'auto';
-  show(next);
-  keep(NAME, next);
+  view.theme = THEMES[(THEMES.indexOf(view.theme) + 1) % THEMES.length] ?? 'auto';
+  keep(NAME, view.theme);
+  paint();
 }
