@@ -24,10 +24,10 @@ namespace OrthancPerf
     bool Matches(const FinishedRequest& request) const;
   };
 
-  // Requests that read, for GET /perf/requests: the latest, up to 20 slow ones of each class that
-  // are at most an hour old, and sums by class over the last five minutes. Owned by the plugin's
-  // context; any thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes
-  // each, and 100 kB.
+  // Requests that read, for GET /perf/requests: the latest, slow ones, and sums by class over the
+  // last five minutes. The slow ones are up to 20 of each class, at most an hour old. Owned by the
+  // plugin's context; any thread may call it. Memory: "capacity" requests and 20 more a class, of
+  // 300 bytes each, and 100 kB.
   class RecentRequests : public IJournalObserver
   {
   public:

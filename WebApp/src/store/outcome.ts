@@ -8,10 +8,11 @@ import { state, type AppliedFinding } from './state';
 
 // Of the peer with the fewest: only its own images prove that a peer is well. A restart of Orthanc counts from zero again.
 function countSince({ id, time, peers, images }: AppliedFinding): number {
-  const counts = countImages(state.peers, peers, getDirection(id));
-  return peers.length === 0
-    ? countAfter(state.seconds, time)
-    : Math.min(...counts.map((count, index) => count - (count < (images[index] ?? 0) ? 0 : images[index] ?? 0)));
+  if (peers.length === 0) {
+    return countAfter(state.seconds, time);
+  }
+  const subtract = (count: number, before = 0) => (count < before ? count : count - before);
+  return Math.min(...countImages(state.peers, peers, getDirection(id)).map((count, index) => subtract(count, images[index])));
 }
 
 const getKey = ({ id, time }: AppliedFinding) => `${id} ${time}`;

@@ -10,21 +10,29 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace OrthancPerf
 {
   namespace
   {
+    struct DecodedFrame
+    {
+      std::string samples;
+      bool isLossless;  // the process that its codestream names
+    };
+
     // Decodes a compressed frame to samples of the format, by pixel. No colour is converted. The
     // frame has to be what its data set says (PixelDataFlaw.h). Throws CodecError or NotCovered.
-    std::string DecodeFrame(const IFrameCodec& codec, CodestreamKind kind,
-                            const FrameFormat& format, std::string_view frame)
+    DecodedFrame DecodeFrame(const IFrameCodec& codec, CodestreamKind kind,
+                             const FrameFormat& format, std::string_view frame)
     {
       if (kind == CodestreamKind::Rle)
       {
-        return DecodeRleFrame(frame, format.rows * format.columns, format.samples,
-                              format.GetSampleSize());
+        return {DecodeRleFrame(frame, format.rows * format.columns, format.samples,
+                               format.GetSampleSize()),
+                true};
       }
 
       const CodestreamHeader header = ReadCodestreamHeader(kind, frame);
@@ -41,7 +49,7 @@ namespace OrthancPerf
         ExtendSigns(samples, format, header.precision);
       }
 
-      return samples;
+      return {std::move(samples), header.isLossless};
     }
 
     // The frames of an image as samples by pixel. One decoded frame is held at a time, all of them
@@ -131,14 +139,13 @@ namespace OrthancPerf
         {
           std::string storage;
           const std::string_view frame = Join(fragments_[index], storage);
-          samples = DecodeFrame(codec_, syntax_.codestream, format, frame);
+          DecodedFrame decoded = DecodeFrame(codec_, syntax_.codestream, format, frame);
+          samples = std::move(decoded.samples);
 
           // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both, and that of
           // JPEG may be wrong.
-          const bool isReversible = syntax_.codestream == CodestreamKind::Rle ||
-                                    ReadCodestreamHeader(syntax_.codestream, frame).isLossless;
-          hasLoss |=
-              !isReversible || (syntax_.isLossy && syntax_.codestream != CodestreamKind::Jpeg2000);
+          hasLoss |= !decoded.isLossless ||
+                     (syntax_.isLossy && syntax_.codestream != CodestreamKind::Jpeg2000);
         }
 
         return samples;
@@ -198,8 +205,8 @@ namespace OrthancPerf
       {
         std::string encoded = codec.Encode(task, samples);
         SampleRange found;
-        found.Widen(DecodeFrame(codec, task.target.codestream, task.format, encoded), task.format,
-                    {});
+        found.Widen(DecodeFrame(codec, task.target.codestream, task.format, encoded).samples,
+                    task.format, {});
 
         if (found.FitsInto(allowed))
         {
